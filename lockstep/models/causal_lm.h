@@ -1,0 +1,58 @@
+// A decoder-only language model of the Llama family (Llama 2, SmolLM2, Qwen2, Qwen2.5), read
+// from and written to Hugging Face folders.
+//
+// Shapes: B rows, T tokens a row, D width, V vocabulary.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "lockstep/base/recipe.h"
+#include "lockstep/models/config.h"
+#include "lockstep/models/decoder.h"
+#include "lockstep/nn/module.h"
+
+namespace lockstep::models {
+
+// Row-packed documents. Nothing attends across documents.
+struct ModelInput {
+  at::Tensor tokens;        // [B, T] int64
+  at::Tensor positions;     // [B, T] int64, restarting at 0 in each document
+  at::Tensor document_ids;  // [B, T] int32, equal inside a document, rising along a row; -1: padding
+  at::Tensor targets;       // [B, T] int64: the token that position t predicts; -100: not trained
+};
+
+struct CausalLMImpl : nn::Module, nn::WeightSource {
+  // `weights`: where parameter values come from; the parameters are meta tensors.
+  CausalLMImpl(const ModelSpec& spec, std::unique_ptr<nn::WeightSource> weights);
+
+  // Logits [B, T, V].
+  at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions, const at::Tensor& document_ids);
+  // Scalar float32 (float64 in float64): the sum of -log p(target) over the trained targets.
+  // Enters the hooks itself.
+  at::Tensor loss(const ModelInput& input);
+
+  const ModelSpec& spec() const { return spec_; }
+  void read(const std::string& name, int64_t offset, at::Tensor out) override;
+
+ private:
+  ModelSpec spec_;
+  std::unique_ptr<nn::WeightSource> weights_;
+};
+
+class CausalLM : public nn::ModuleHolder<CausalLMImpl> {
+ public:
+  using nn::ModuleHolder<CausalLMImpl>::ModuleHolder;
+  using Impl = CausalLMImpl;
+  // Describes the model without holding its weights. Checks config.json against the
+  // tensors listed in the safetensors headers (names, shapes, nothing missing, nothing
+  // unread). With config.init == "random": seeded values, each tensor by (seed, name).
+  // Throws ConfigError.
+  static CausalLM from_pretrained(const ModelConfig& config, uint64_t seed = 0);
+};
+
+}  // namespace lockstep::models
