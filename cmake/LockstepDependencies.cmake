@@ -1,7 +1,12 @@
 # Finds what Lockstep builds on. Debian packages come from the system; pinned
 # wheels (libtorch, nvcc, NCCL's headers) from LOCKSTEP_SITE, the site-packages
 # that scripts/setup filled.
-set(LOCKSTEP_SITE "$ENV{HOME}/.cache/lockstep/venv/lib/python3.11/site-packages"
+if(DEFINED ENV{LOCKSTEP_CACHE})
+  set(cache "$ENV{LOCKSTEP_CACHE}")
+else()
+  set(cache "$ENV{HOME}/.cache/lockstep")
+endif()
+set(LOCKSTEP_SITE "${cache}/venv/lib/python3.11/site-packages"
     CACHE PATH "site-packages folder that holds the pinned wheels")
 
 find_package(Threads REQUIRED)
@@ -11,15 +16,6 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
-
-find_program(LOCKSTEP_CCACHE ccache)
-if(LOCKSTEP_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${LOCKSTEP_CCACHE})
-endif()
-find_program(LOCKSTEP_MOLD mold)
-if(LOCKSTEP_MOLD)
-  add_link_options(-fuse-ld=mold)
-endif()
 
 if(LOCKSTEP_TORCH)
   set(LOCKSTEP_TORCH_ROOT "${LOCKSTEP_SITE}/torch" CACHE PATH "libtorch: a folder with include/ and lib/")

@@ -1,0 +1,39 @@
+# The everyday commands; each does all that it needs, on a fresh Debian 12 machine as well.
+# Programs land in build/default/bin.
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# Passed to scripts/setup: SETUP_FLAGS=--no-cuda for a CPU-only build, --no-packages without Debian.
+SETUP_FLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test demo asan install clean
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install Debian packages and pinned wheels (a second when they are there)
+	scripts/setup $(SETUP_FLAGS)
+
+build: setup ## Build the libraries, the programs and the tests
+	cmake --preset default
+	cmake --build --preset default -j $(JOBS)
+
+test: build ## Build and run the tests: one process (unit) and several (multi_node)
+	ctest --preset default -L '^(unit|multi_node)$$' -j $(JOBS)
+
+demo: build ## Fine-tune SmolLM2 on WordNet on two CPU workers (ten minutes on two cores)
+	scripts/demo
+
+asan: setup ## Run the unit tests that need no libtorch under the address and undefined-behaviour sanitizers
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -L '^unit$$' -j $(JOBS)
+
+install: setup ## Build the release and install it under PREFIX (default /usr/local)
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean: ## Remove build/; runs and the cache of wheels stay
+	rm -rf build
