@@ -1,0 +1,4 @@
+//! Hugging Face tokenizers and chat templates behind a C ABI: include/lockstep_text.h is the manual.
+
+mod abi;
+mod tokenizer;

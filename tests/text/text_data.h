@@ -1,0 +1,20 @@
+// The test data of this folder: small tokenizers and the public bug cases (cases "T..").
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "lockstep/base/json.h"
+
+namespace lockstep::text {
+
+inline std::string data_path(const std::string& name) {
+  return std::string(LOCKSTEP_TEST_DATA) + "/text/" + name;
+}
+
+inline Json read_json(const std::string& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+}  // namespace lockstep::text
