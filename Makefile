@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 SETUP_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo asan install clean
+.PHONY: help setup assets build test demo asan install clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,14 +15,18 @@ help: ## List these commands
 setup: ## Install Debian packages and pinned wheels (a second when they are there)
 	scripts/setup $(SETUP_FLAGS)
 
+assets: ## Make the demo's model and text, once, in the cache; tests on real weights use them too
+	scripts/setup --demo $(SETUP_FLAGS)
+	scripts/demo_assets
+
 build: setup ## Build the libraries, the programs and the tests
 	cmake --preset default
 	cmake --build --preset default -j $(JOBS)
 
-test: build ## Build and run the tests: one process (unit) and several (multi_node)
+test: assets build ## Build and run the tests: one process (unit) and several (multi_node)
 	ctest --preset default -L '^(unit|multi_node)$$' -j $(JOBS)
 
-demo: build ## Fine-tune SmolLM2 on WordNet on two CPU workers (ten minutes on two cores)
+demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (ten minutes on two cores)
 	scripts/demo
 
 asan: setup ## Run the unit tests that need no libtorch under the address and undefined-behaviour sanitizers

@@ -199,18 +199,21 @@ def convert(gguf: Path, out: Path) -> None:
     if meta["general.architecture"] != "llama":
         raise SystemExit(f"convert_smollm2: {gguf} holds a {meta['general.architecture']} model, not llama")
 
-    partial = out.with_name(out.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    # All that can be refused is refused here, before anything is written.
     texts = {
         "config.json": model_config(meta),
         "generation_config.json": generation_config(meta),
         "tokenizer.json": tokenizer(meta),
         "tokenizer_config.json": tokenizer_config(meta),
     }
+    tensors = weights(reader, meta)
+
+    partial = out.with_name(out.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
     for name, content in texts.items():
         (partial / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    write_safetensors(partial / "model.safetensors", weights(reader, meta))
+    write_safetensors(partial / "model.safetensors", tensors)
     partial.rename(out)
 
 
