@@ -12,17 +12,17 @@ namespace lockstep {
 enum class ExitCode : int {
   kFinished = 0,
   kInternal = 1,
-  kUsage = 2,         // bad usage, recipe or model files
-  kData = 3,          // data refused
-  kDoesNotFit = 4,    // also out of memory on the GPU
-  kTransport = 5,     // transport refused or unknown
-  kGuard = 6,         // stopped by a guard
-  kStorage = 7,       // storage failed
-  kCommand = 8,       // an external command failed
+  kUsage = 2,       // bad usage, recipe or model files
+  kData = 3,        // data refused
+  kDoesNotFit = 4,  // also out of memory on the GPU
+  kTransport = 5,   // transport refused or unknown
+  kGuard = 6,       // stopped by a guard
+  kStorage = 7,     // storage failed
+  kCommand = 8,     // an external command failed
   kPeerLost = 10,
   kHang = 11,
-  kPreempted = 12,    // SIGTERM; saved if the time allowed
-  kInterrupted = 130, // SIGINT
+  kPreempted = 12,     // SIGTERM; saved if the time allowed
+  kInterrupted = 130,  // SIGINT
 };
 
 // Storage failure, lost peer, hang, preemption and death by a signal (given as 128 + signal)
@@ -46,7 +46,7 @@ class ErrorOf : public Error {
   explicit ErrorOf(const std::string& message) : Error(kCode, message) {}
 };
 
-using ConfigError = ErrorOf<ExitCode::kUsage>;        // recipe, command line, model files
+using ConfigError = ErrorOf<ExitCode::kUsage>;  // recipe, command line, model files
 using DataError = ErrorOf<ExitCode::kData>;
 using DoesNotFitError = ErrorOf<ExitCode::kDoesNotFit>;
 using TransportError = ErrorOf<ExitCode::kTransport>;

@@ -19,32 +19,32 @@
 namespace lockstep {
 
 struct ModelConfig {
-  std::string source;           // Hugging Face name or folder
-  std::string revision;         // commit; only with a Hugging Face name
+  std::string source;               // Hugging Face name or folder
+  std::string revision;             // commit; only with a Hugging Face name
   std::string init = "pretrained";  // pretrained | random (seeded by train.seed)
 };
 
 struct DataSourceConfig {
-  std::string path;             // JSONL file
+  std::string path;  // JSONL file
   double weight = 1.0;
-  std::string format;           // by file name when empty
+  std::string format;  // by file name when empty
 };
 
 struct DataConfig {
-  std::string source;           // "random": seeded random tokens instead of files
+  std::string source;  // "random": seeded random tokens instead of files
   std::vector<DataSourceConfig> sources;
-  std::string shape = "text";   // text | prompt_completion | messages
+  std::string shape = "text";          // text | prompt_completion | messages
   std::string train_on = "assistant";  // assistant | all
   int64_t sequence_length = 2048;      // tokens a row
   std::string packing = "best_fit";    // best_fit | none
-  std::string held_out;         // a share such as "0.05", or a file; empty: none
+  std::string held_out;                // a share such as "0.05", or a file; empty: none
 };
 
 struct TrainConfig {
-  std::optional<int64_t> steps;     // optimizer steps; exactly one of steps and epochs
+  std::optional<int64_t> steps;  // optimizer steps; exactly one of steps and epochs
   std::optional<double> epochs;
-  int64_t global_batch = 8;         // rows an optimizer step, over all ranks
-  int64_t micro_batch = 1;          // rows a forward on one rank
+  int64_t global_batch = 8;  // rows an optimizer step, over all ranks
+  int64_t micro_batch = 1;   // rows a forward on one rank
   uint64_t seed = 0;
   std::optional<int64_t> stop_after;
 };
@@ -55,33 +55,33 @@ struct OptimizerConfig {
   double beta1 = 0.9, beta2 = 0.999;  // optimizer.betas: [beta1, beta2]
   double eps = 1e-8;
   double weight_decay = 0.01;
-  double max_grad_norm = 1.0;         // 0: no clipping
+  double max_grad_norm = 1.0;  // 0: no clipping
 };
 
 struct ScheduleConfig {
-  std::string name = "constant";      // constant | linear | cosine | wsd
+  std::string name = "constant";  // constant | linear | cosine | wsd
   int64_t warmup_steps = 0;
   double min_lr = 0.0;
 };
 
 struct PrecisionConfig {
-  std::string compute;                // bf16 | fp32 | fp64; empty: bf16 on GPU, fp32 on CPU
-  std::string master = "fp32";        // fp32 | bf16; fp64 compute has fp64 masters
-  std::string reduce = "fp32";        // bf16 | fp32: what gradients travel as
+  std::string compute;          // bf16 | fp32 | fp64; empty: bf16 on GPU, fp32 on CPU
+  std::string master = "fp32";  // fp32 | bf16; fp64 compute has fp64 masters
+  std::string reduce = "fp32";  // bf16 | fp32: what gradients travel as
 };
 
 struct ShardingConfig {
-  std::string strategy = "auto";      // auto | full | grad_op | hybrid | hybrid_grad_op | none
+  std::string strategy = "auto";             // auto | full | grad_op | hybrid | hybrid_grad_op | none
   int64_t wrap_min_parameters = 10'000'000;  // sharding.wrap.min_parameters
-  std::vector<std::string> wrap_modules;     // sharding.wrap.modules: type names; when set, the size is not used
+  std::vector<std::string> wrap_modules;  // sharding.wrap.modules: type names; when set, the size is not used
   std::vector<int64_t> mesh;
-  std::string recompute = "none";     // none | block | selective | auto
+  std::string recompute = "none";  // none | block | selective | auto
 };
 
 struct ScalingConfig {
-  std::optional<int64_t> num_workers; // absent: auto (GPUs found, else 1)
+  std::optional<int64_t> num_workers;                  // absent: auto (GPUs found, else 1)
   std::optional<std::pair<int64_t, int64_t>> elastic;  // [min, max]
-  std::optional<bool> use_gpu;        // absent: when there are any
+  std::optional<bool> use_gpu;                         // absent: when there are any
 };
 
 struct CheckpointConfig {
@@ -93,8 +93,8 @@ struct CheckpointConfig {
 struct EvaluationConfig {
   std::optional<int64_t> interval_steps;  // absent: before and after training only
   std::vector<std::string> tasks, accept;
-  std::vector<std::string> prompts;       // answered before and after training, to look at
-  int64_t max_new_tokens = 48;            // for each prompt
+  std::vector<std::string> prompts;  // answered before and after training, to look at
+  int64_t max_new_tokens = 48;       // for each prompt
 };
 
 struct FailureConfig {
@@ -108,12 +108,12 @@ struct GuardConfig {
 };
 
 struct NetworkConfig {
-  std::string require = "any";        // any | efa | ib | roce
+  std::string require = "any";  // any | efa | ib | roce
   double min_efficiency = 0;
 };
 
 struct RunConfig {
-  std::string dir;                    // runs/<name> when empty
+  std::string dir;  // runs/<name> when empty
   std::string notes;
   std::vector<std::string> tags;
 };
@@ -134,7 +134,7 @@ struct Recipe {
   FailureConfig failure;
   GuardConfig guard;
   NetworkConfig network;
-  std::string determinism = "none";   // none | run | elastic
+  std::string determinism = "none";  // none | run | elastic
 
   // Reads `path` and applies `overrides` ("train.steps=50") on top. Relative paths inside
   // the recipe are taken from the working directory. Throws ConfigError.
