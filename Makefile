@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 SETUP_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup assets build test demo asan install clean
+.PHONY: help setup assets build test demo asan lint format install clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,12 @@ asan: setup ## Run the unit tests that need no libtorch under the address and un
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -L '^unit$$' -j $(JOBS)
+
+lint: setup ## Check the format of C++ sources, and the shell scripts
+	scripts/lint
+
+format: setup ## Format C++ sources
+	scripts/lint --fix
 
 install: setup ## Build the release and install it under PREFIX (default /usr/local)
 	cmake --preset release
