@@ -1,4 +1,4 @@
-// Hugging Face's tokenizers, through the Rust library beside this header.
+// Hugging Face's tokenizers and chat templates, through the Rust library beside this header.
 //
 // Rules of every function here:
 //  - Text is UTF-8, given as pointer and length in bytes; `data` may be null when the length is 0.
@@ -64,6 +64,38 @@ bool lockstep_text_token_id(const LockstepTextTokenizer* tokenizer, const char* 
 
 // True for an added token that is marked special, such as an end of turn.
 bool lockstep_text_is_special(const LockstepTextTokenizer* tokenizer, uint32_t id);
+
+typedef struct LockstepTextTemplate LockstepTextTemplate;
+
+// Bytes of a text, [begin, end).
+typedef struct {
+  size_t begin;
+  size_t end;
+} LockstepTextSpan;
+
+typedef struct {
+  LockstepTextSpan* data;
+  size_t size;
+} LockstepTextSpans;
+
+typedef struct {
+  LockstepTextString text;
+  LockstepTextSpans generated;  // what {% generation %} blocks wrote, in order, not overlapping
+} LockstepTextRendered;
+
+void lockstep_text_rendered_free(LockstepTextRendered rendered);
+
+// Compiles a Jinja chat template as transformers would.
+bool lockstep_text_template_new(const char* source, size_t source_size, LockstepTextTemplate** chat_template,
+                                LockstepTextString* error);
+void lockstep_text_template_free(LockstepTextTemplate* chat_template);
+
+// Whether the template marks what the assistant says with {% generation %}.
+bool lockstep_text_template_marks_generation(const LockstepTextTemplate* chat_template);
+
+// Renders with the variables of a JSON object (messages, tools, add_generation_prompt, bos_token, ...).
+bool lockstep_text_render(const LockstepTextTemplate* chat_template, const char* context, size_t context_size,
+                          LockstepTextRendered* rendered, LockstepTextString* error);
 
 #ifdef __cplusplus
 }  // extern "C"
