@@ -1,0 +1,95 @@
+#include "lockstep/kernels/adamw.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "lockstep/base/check.h"
+
+namespace lockstep::kernels {
+namespace {
+
+// What does not depend on the element: worked out in float64, rounded once to the tensor's type.
+template <typename T>
+struct Factors {
+  explicit Factors(const AdamWScalars& s)
+      : decay(T(1 - s.lr * s.weight_decay)),
+        one_minus_beta1(T(1 - s.beta1)),
+        beta2(T(s.beta2)),
+        one_minus_beta2(T(1 - s.beta2)),
+        step_size(T(s.lr / (1 - std::pow(s.beta1, s.step)))),
+        sqrt_bias2(T(std::sqrt(1 - std::pow(s.beta2, s.step)))),
+        eps(T(s.eps)) {}
+  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps;
+};
+
+template <typename T>
+void update(T* __restrict p, T* __restrict m, T* __restrict v, const T* __restrict g, int64_t n,
+            Factors<T> f) {
+  for (int64_t i = 0; i < n; ++i) {
+    m[i] = m[i] + f.one_minus_beta1 * (g[i] - m[i]);
+    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * (g[i] * g[i]);
+    p[i] = p[i] * f.decay - f.step_size * (m[i] / (std::sqrt(v[i]) / f.sqrt_bias2 + f.eps));
+  }
+}
+
+// TensorIterator rather than at::parallel_for: the latter is a template that runs serially
+// unless this file is compiled with the OpenMP of torch's own build.
+template <typename T>
+void update_in_parallel(at::TensorIterator& iterator, const AdamWScalars& scalars) {
+  const Factors<T> factors(scalars);
+  // Contiguous operands are taken as one dimension: one row of n elements a call.
+  iterator.for_each([&](char** data, const int64_t* strides, int64_t n, int64_t rows) {
+    LOCKSTEP_CHECK(rows == 1 && (n == 1 || strides[0] == int64_t{sizeof(T)}))
+        << rows << " rows, stride " << strides[0];
+    update(reinterpret_cast<T*>(data[0]), reinterpret_cast<T*>(data[1]), reinterpret_cast<T*>(data[2]),
+           reinterpret_cast<const T*>(data[3]), n, factors);
+  });
+}
+
+void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
+               double beta2, double eps, double weight_decay, int64_t step) {
+  auto iterator = at::TensorIteratorConfig()
+                      .add_output(p)
+                      .add_output(m)
+                      .add_output(v)
+                      .add_const_input(g)
+                      .resize_outputs(false)
+                      .build();
+  const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step};
+  AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "adamw",
+                             [&] { update_in_parallel<scalar_t>(iterator, scalars); });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(lockstep, library) {
+  library.def(
+      "adamw_(Tensor(a!) p, Tensor(b!) m, Tensor(c!) v, Tensor g, float lr, float beta1, float beta2, float "
+      "eps, "
+      "float weight_decay, int step) -> ()");
+}
+TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("adamw_", &adamw_cpu); }
+
+void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars) {
+  LOCKSTEP_CHECK(scalars.step >= 1) << "step " << scalars.step;
+  for (const at::Tensor* t : {&std::as_const(p), &std::as_const(m), &std::as_const(v), &g}) {
+    LOCKSTEP_CHECK(t->is_contiguous() && t->sizes() == p.sizes() && t->scalar_type() == p.scalar_type() &&
+                   t->device() == p.device())
+        << t->toString() << " of " << t->numel() << " elements beside p: " << p.toString() << " of "
+        << p.numel();
+  }
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::adamw_", "").typed<decltype(adamw_cpu)>();
+  const at::NoGradGuard no_grad;
+  op.call(p, m, v, g, scalars.lr, scalars.beta1, scalars.beta2, scalars.eps, scalars.weight_decay,
+          scalars.step);
+  // An operator of one's own writes past autograd's bookkeeping.
+  p.unsafeGetTensorImpl()->bump_version();
+}
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,29 @@
+// One AdamW update of one flat tensor, in place (Loshchilov and Hutter, "Decoupled Weight
+// Decay Regularization", 2019). With t = `step`, counted from 1:
+//
+//   m <- m + (1 - beta1) * (g - m)
+//   v <- beta2 * v + (1 - beta2) * g^2
+//   p <- p * (1 - lr * weight_decay) - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+//
+// One pass over memory: 28 bytes an element in float32 (p, m, v read and written, g read), on
+// CPU split over torch's threads. An element's result depends on that element alone, to the
+// bit: not on its place, the threads, the size of the tensor, or the device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace lockstep::kernels {
+
+struct AdamWScalars {
+  double lr, beta1, beta2, eps, weight_decay;
+  int64_t step;  // of this update, from 1
+};
+
+// p, m, v, g: [S], contiguous, all float32 or all float64, on one device. Nothing is recorded
+// for autograd. Raises p's version, so that whoever caches what follows from it notices.
+// Dispatched as the operator lockstep::adamw_.
+void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars);
+
+}  // namespace lockstep::kernels
