@@ -145,7 +145,8 @@ Process Process::start(const ProcessOptions& options) {
                            .environment = pointers(environment),
                            .moves = moves.moves(),
                            .die_with_parent = options.die_with_parent,
-                           .new_session = options.new_session};
+                           .new_session = options.new_session,
+                           .new_group = options.new_group};
   for (const std::string& path : paths) plan.candidates.push_back(path.c_str());
   const pid_t pid = internal::spawn(plan);
   if (pid < 0) {

@@ -56,6 +56,9 @@ struct ProcessOptions {
   bool die_with_parent = true;
   // Out of our session and process group: Ctrl-C in the terminal no longer reaches it.
   bool new_session = false;
+  // Leads a process group of its own in our session: Ctrl-C in the terminal no longer reaches it, and
+  // kill(-pid, ...) reaches it with all that it started.
+  bool new_group = false;
 };
 
 // A running child. Destroying one that still runs kills it and waits for it.

@@ -31,6 +31,7 @@ int become(const SpawnPlan& plan, pid_t parent) {
     if (::getppid() != parent) ::_exit(128 + SIGKILL);
   }
   if (plan.new_session) ::setsid();
+  if (plan.new_group) ::setpgid(0, 0);
   // Whatever else is open goes when the program starts. Kernels before 5.11 lack the call; there
   // our own descriptors are close-on-exec anyway, and only careless libraries' would leak.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);

@@ -21,6 +21,7 @@ struct SpawnPlan {
   std::vector<Move> moves;
   bool die_with_parent = true;
   bool new_session = false;
+  bool new_group = false;
 };
 
 // Returns the child's process id, or minus the errno with which it could not become the program.

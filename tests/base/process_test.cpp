@@ -186,5 +186,14 @@ TEST(Process, NewSessionOnlyWhenAsked) {
   EXPECT_EQ(::getsid(other.pid()), other.pid());
 }
 
+TEST(Process, NewGroupStaysInTheSession) {
+  ProcessOptions options = shell("exec sleep 1000");
+  EXPECT_EQ(::getpgid(Process::start(options).pid()), ::getpgid(0));
+  options.new_group = true;
+  Process leader = Process::start(options);
+  EXPECT_EQ(::getpgid(leader.pid()), leader.pid());
+  EXPECT_EQ(::getsid(leader.pid()), ::getsid(0));
+}
+
 }  // namespace
 }  // namespace lockstep
