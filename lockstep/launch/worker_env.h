@@ -13,10 +13,10 @@ struct WorkerEnv {
   int rank = 0, world_size = 1, local_rank = 0, local_world_size = 1;
   std::string master_addr = "127.0.0.1";
   uint16_t master_port = 0;
-  std::string run_dir;             // LOCKSTEP_RUN_DIR; empty: from the recipe
-  int generation = 1;              // LOCKSTEP_GENERATION
-  std::optional<int> event_fd;     // LOCKSTEP_EVENT_FD: one JSON object a line
-  std::optional<int> store_fd;     // LOCKSTEP_STORE_FD: listening socket for rank 0's store
+  std::string run_dir;          // LOCKSTEP_RUN_DIR; empty: from the recipe
+  int generation = 1;           // LOCKSTEP_GENERATION
+  std::optional<int> event_fd;  // LOCKSTEP_EVENT_FD: one JSON object a line
+  std::optional<int> store_fd;  // LOCKSTEP_STORE_FD: listening socket for rank 0's store
 
   // The worker's settings when LOCKSTEP_ROLE=worker or torchrun's six variables are set,
   // else nothing. Throws ConfigError for a variable that is missing or not a number, naming it.

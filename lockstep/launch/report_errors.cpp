@@ -1,0 +1,27 @@
+#include "lockstep/launch/report_errors.h"
+
+#include <cstdio>
+#include <new>
+
+#include "lockstep/base/error.h"
+
+namespace lockstep::launch {
+
+int report_errors(const std::function<int()>& body) noexcept {
+  try {
+    return body();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lockstep: error: %s\n", error.what());
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: error: out of memory on this host\n", stderr);
+    return static_cast<int>(ExitCode::kDoesNotFit);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lockstep: internal error: %s\n", error.what());
+  } catch (...) {
+    std::fputs("lockstep: internal error: an exception of unknown type\n", stderr);
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+}  // namespace lockstep::launch
