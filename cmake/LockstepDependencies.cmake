@@ -29,6 +29,13 @@ add_library(lockstep_dependencies INTERFACE)
 target_link_libraries(lockstep_dependencies INTERFACE
   nlohmann_json::nlohmann_json fmt::fmt spdlog::spdlog yaml-cpp CLI11::CLI11 OpenSSL::Crypto Threads::Threads)
 
+# libtorch's include folder carries another release of fmt's headers than the library that
+# is linked; this folder stands before it.
+get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+set(LOCKSTEP_FMT_FIRST "${PROJECT_BINARY_DIR}/fmt-first")
+file(MAKE_DIRECTORY "${LOCKSTEP_FMT_FIRST}")
+file(CREATE_LINK "${fmt_include}/fmt" "${LOCKSTEP_FMT_FIRST}/fmt" SYMBOLIC)
+
 if(LOCKSTEP_TORCH)
   set(LOCKSTEP_TORCH_ROOT "${LOCKSTEP_SITE}/torch" CACHE PATH "libtorch: a folder with include/ and lib/")
   include(LockstepTorch)

@@ -16,13 +16,13 @@
 //    every run, whatever the timing.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include <ATen/core/Tensor.h>
 
 namespace lockstep::comm {
 

@@ -1,0 +1,178 @@
+// The one file that sees ProcessGroupGloo: its header needs Gloo's own (Debian's libgloo-dev,
+// headers only; libtorch carries the library).
+#include "lockstep/comm/gloo_communicator.h"
+
+#include <ATen/ops/empty.h>
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "lockstep/base/check.h"
+#include "lockstep/base/error.h"
+#include "lockstep/comm/group.h"
+#include "lockstep/comm/ordered_sum.h"
+#include "lockstep/comm/work_thread.h"
+
+namespace lockstep::comm {
+namespace {
+
+// A reduce-scatter moves at most about this much at a time, so that the other ranks'
+// gradients never need a buffer as large as our own.
+constexpr int64_t kPieceBytes = 8 << 20;
+
+at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view({-1}).view(at::kByte); }
+
+// The address of this machine from which `host` is reached: what the other nodes should
+// connect to. A datagram socket that sends nothing asks the routing table.
+std::string address_towards(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), "9", &hints, &found) != 0 || found == nullptr) return host;
+  std::string address = host;
+  const int fd = socket(found->ai_family, found->ai_socktype, 0);
+  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0) {
+    sockaddr_storage own{};
+    socklen_t length = sizeof own;
+    char text[NI_MAXHOST];
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
+        getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof text, nullptr, 0,
+                    NI_NUMERICHOST) == 0) {
+      address = text;
+    }
+  }
+  if (fd >= 0) close(fd);
+  freeaddrinfo(found);
+  return address;
+}
+
+std::shared_ptr<::gloo::transport::Device> make_device(const Group& group) {
+  using c10d::ProcessGroupGloo;
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+    return ProcessGroupGloo::createDeviceForInterface(interface);
+  }
+  return ProcessGroupGloo::createDeviceForHostname(group.one_host ? "127.0.0.1"
+                                                                  : address_towards(group.rank0_host));
+}
+
+class GlooCommunicator : public Communicator {
+ public:
+  explicit GlooCommunicator(Group group)
+      : Communicator(group.name, group.rank, group.size()), group_(std::move(group)) {
+    guarded("connect", [&] {
+      auto options = c10d::ProcessGroupGloo::Options::create(group_.timeout);
+      options->devices.push_back(make_device(group_));
+      options->threads = 1;
+      group_.store->setTimeout(group_.timeout);
+      backend_ = c10::make_intrusive<c10d::ProcessGroupGloo>(group_.store, rank(), size(), options);
+    });
+  }
+
+  Work all_gather(at::Tensor out, at::Tensor in) override {
+    LOCKSTEP_CHECK(out.numel() == size() * in.numel() && out.dtype() == in.dtype());
+    count_sent((size() - 1) * static_cast<int64_t>(in.nbytes()));
+    return start("all_gather", [this, out, in] { gather(out, in); });
+  }
+
+  Work all_to_all(at::Tensor out, at::Tensor in) override {
+    LOCKSTEP_CHECK(out.numel() == in.numel() && in.numel() % size() == 0 && out.dtype() == in.dtype());
+    count_sent(static_cast<int64_t>(in.nbytes()) / size() * (size() - 1));
+    return start("all_to_all", [this, out, in] { exchange(out, in); });
+  }
+
+  Work reduce_scatter(at::Tensor out, at::Tensor in) override {
+    LOCKSTEP_CHECK(in.numel() == size() * out.numel()) << in.sizes() << " into " << out.sizes();
+    count_sent(static_cast<int64_t>(in.nbytes()) / size() * (size() - 1));
+    return start("reduce_scatter", [this, out, in] { reduce(out, in); });
+  }
+
+  Work all_reduce(at::Tensor in_out) override {
+    const int64_t shard = (in_out.numel() + size() - 1) / size();
+    count_sent(2 * (size() - 1) * shard * in_out.element_size());
+    return start("all_reduce", [this, in_out, shard] {
+      auto padded = at::zeros({shard * size()}, in_out.options());
+      padded.narrow(0, 0, in_out.numel()).copy_(in_out.view({-1}));
+      auto sum = at::empty({shard}, in_out.options());
+      reduce(sum, padded);
+      gather(padded, sum);
+      in_out.view({-1}).copy_(padded.narrow(0, 0, in_out.numel()));
+    });
+  }
+
+  Work broadcast(at::Tensor in_out, int root) override {
+    if (rank() == root) count_sent(static_cast<int64_t>(in_out.nbytes()));
+    return start("broadcast", [this, in_out, root] {
+      std::vector<at::Tensor> tensors{as_bytes(in_out)};
+      c10d::BroadcastOptions options;
+      options.rootRank = root;
+      backend_->broadcast(tensors, options)->wait();
+    });
+  }
+
+  void barrier() override {
+    start("barrier", [this] { backend_->barrier()->wait(); }).wait();
+  }
+
+ private:
+  void gather(const at::Tensor& out, const at::Tensor& in) {
+    auto out_bytes = as_bytes(out);
+    auto in_bytes = as_bytes(in);
+    backend_->_allgather_base(out_bytes, in_bytes)->wait();
+  }
+
+  void exchange(const at::Tensor& out, const at::Tensor& in) {
+    auto out_bytes = as_bytes(out);
+    auto in_bytes = as_bytes(in);
+    std::vector<int64_t> even;
+    backend_->alltoall_base(out_bytes, in_bytes, even, even)->wait();
+  }
+
+  // out: [n], in: [W * n].
+  void reduce(const at::Tensor& out, const at::Tensor& in) {
+    const int64_t n = out.numel();
+    const auto chunks = in.view({size(), n});
+    const auto sum = out.view({-1});
+    const int64_t piece = std::max<int64_t>(1, kPieceBytes / (size() * in.element_size()));
+    for (int64_t start = 0; start < n; start += piece) {
+      const int64_t count = std::min(piece, n - start);
+      const auto sent = chunks.narrow(1, start, count).contiguous();
+      const auto received = at::empty_like(sent);
+      exchange(received, sent);
+      ordered_sum(sum.narrow(0, start, count), received);
+    }
+  }
+
+  Work start(const char* operation, std::function<void()> body) {
+    group_.position->operation = operation;
+    ++group_.position->sequence;
+    return thread_.submit([this, operation, body = std::move(body)] { guarded(operation, body); });
+  }
+
+  void guarded(const char* operation, const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw CommError(lost_peer_message(group_, operation, error.what()));
+    }
+  }
+
+  const Group group_;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> backend_;
+  WorkThread thread_;  // last: ends before what its operations use
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_gloo_communicator(Group group) {
+  return std::make_unique<GlooCommunicator>(std::move(group));
+}
+
+}  // namespace lockstep::comm

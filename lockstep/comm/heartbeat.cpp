@@ -1,0 +1,76 @@
+#include "lockstep/comm/heartbeat.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace lockstep::comm {
+namespace {
+
+std::string key_of(int rank) { return fmt::format("lockstep/heartbeat/{}", rank); }
+
+}  // namespace
+
+struct Heartbeat::Impl {
+  c10::intrusive_ptr<c10d::Store> store;
+  int rank;
+  const Position& position;
+  std::mutex store_mutex;  // the beat and a diagnosis share the connection
+
+  std::mutex stop_mutex;
+  std::condition_variable stopped;
+  bool stop = false;
+  std::thread thread;
+
+  Impl(c10::intrusive_ptr<c10d::Store> s, int r, const Position& p)
+      : store(std::move(s)), rank(r), position(p) {}
+
+  void beat_until_stopped() {
+    std::unique_lock lock(stop_mutex);
+    for (int64_t count = 0; !stop; ++count) {
+      try {
+        const std::lock_guard guard(store_mutex);
+        store->set(key_of(rank), fmt::format("{} {}", count, position.words()));
+      } catch (const std::exception&) {
+        return;  // The store is gone with its host; the next collective reports that.
+      }
+      stopped.wait_for(lock, kInterval, [&] { return stop; });
+    }
+  }
+
+  std::string last_beat(int peer) {
+    const std::lock_guard guard(store_mutex);
+    return store->check({key_of(peer)}) ? store->get_to_str(key_of(peer)) : std::string();
+  }
+};
+
+Heartbeat::Heartbeat(c10::intrusive_ptr<c10d::Store> store, int rank, const Position& position)
+    : impl_(std::make_unique<Impl>(std::move(store), rank, position)) {
+  impl_->thread = std::thread([impl = impl_.get()] { impl->beat_until_stopped(); });
+}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::lock_guard lock(impl_->stop_mutex);
+    impl_->stop = true;
+  }
+  impl_->stopped.notify_all();
+  impl_->thread.join();
+}
+
+std::vector<Heartbeat::Silent> Heartbeat::silent_peers(const std::vector<int>& ranks) {
+  std::vector<std::string> before;
+  for (const int peer : ranks) before.push_back(impl_->last_beat(peer));
+  std::this_thread::sleep_for(4 * kInterval);
+  std::vector<Silent> silent;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == impl_->rank || impl_->last_beat(ranks[i]) != before[i]) continue;
+    const size_t space = before[i].find(' ');
+    silent.push_back({ranks[i], space == std::string::npos ? std::string() : before[i].substr(space + 1)});
+  }
+  return silent;
+}
+
+}  // namespace lockstep::comm

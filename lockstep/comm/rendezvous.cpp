@@ -1,0 +1,124 @@
+#include "lockstep/comm/rendezvous.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "lockstep/base/check.h"
+#include "lockstep/base/error.h"
+#include "lockstep/comm/gloo_communicator.h"
+#include "lockstep/comm/group.h"
+#include "lockstep/comm/heartbeat.h"
+#include "lockstep/comm/local_communicator.h"
+
+namespace lockstep::comm {
+
+class InProcessStore {
+ public:
+  c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
+};
+
+std::shared_ptr<InProcessStore> make_in_process_store() { return std::make_shared<InProcessStore>(); }
+
+struct Rendezvous::Impl {
+  c10::intrusive_ptr<c10d::Store> store;
+  std::unique_ptr<Heartbeat> heartbeat;
+};
+
+namespace {
+
+// libtorch's errors carry a C++ backtrace from the second line on.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+c10::intrusive_ptr<c10d::Store> open_tcp_store(const RendezvousOptions& options, bool serve) {
+  c10d::TCPStoreOptions tcp;
+  tcp.port = options.port;
+  tcp.isServer = serve;
+  tcp.numWorkers = static_cast<size_t>(options.world_size);
+  tcp.waitWorkers = false;  // make_communicator waits for exactly the ranks that it needs
+  tcp.timeout = options.timeout;
+  if (serve && options.listen_fd) tcp.masterListenFd = *options.listen_fd;
+  return c10::make_intrusive<c10d::TCPStore>(options.host, tcp);
+}
+
+}  // namespace
+
+Rendezvous::Rendezvous(RendezvousOptions options)
+    : options_(std::move(options)), impl_(std::make_unique<Impl>()) {}
+
+Rendezvous::~Rendezvous() = default;
+
+std::unique_ptr<Rendezvous> Rendezvous::connect(const RendezvousOptions& options) {
+  std::unique_ptr<Rendezvous> rendezvous(new Rendezvous(options));
+  if (options.world_size == 1) return rendezvous;
+  try {
+    rendezvous->impl_->store = open_tcp_store(options, options.rank == 0);
+    rendezvous->impl_->heartbeat =
+        std::make_unique<Heartbeat>(open_tcp_store(options, false), options.rank, rendezvous->position_);
+  } catch (const std::exception& error) {
+    throw CommError(fmt::format(
+        "comm: rank {} of {} cannot {} {}:{}: {}. Check that the port is free on rank 0's host and that "
+        "MASTER_ADDR and MASTER_PORT are the same on all ranks",
+        options.rank, options.world_size, options.rank == 0 ? "serve the store at" : "reach the store at",
+        options.host, options.port, first_line(error.what())));
+  }
+  return rendezvous;
+}
+
+std::unique_ptr<Rendezvous> Rendezvous::in_process(const InProcessStore& shared, int rank, int world_size,
+                                                   std::chrono::milliseconds timeout) {
+  RendezvousOptions options;
+  options.rank = rank;
+  options.world_size = world_size;
+  options.timeout = timeout;
+  std::unique_ptr<Rendezvous> rendezvous(new Rendezvous(options));
+  rendezvous->impl_->store = shared.store;
+  return rendezvous;
+}
+
+std::unique_ptr<Communicator> Rendezvous::make_communicator(const std::string& name,
+                                                            const std::vector<int>& ranks, Backend backend) {
+  const auto self = std::find(ranks.begin(), ranks.end(), options_.rank);
+  LOCKSTEP_CHECK(self != ranks.end()) << "rank " << options_.rank << " is not in group " << name;
+  if (ranks.size() == 1) return std::make_unique<LocalCommunicator>(name);
+  Group group;
+  group.name = name;
+  group.rank = static_cast<int>(self - ranks.begin());
+  group.ranks = ranks;
+  group.store =
+      c10::make_intrusive<c10d::PrefixStore>(fmt::format("{}/{}", name, fmt::join(ranks, "-")), impl_->store);
+  group.timeout = options_.timeout;
+  group.one_host = options_.one_host;
+  group.rank0_host = options_.host;
+  group.position = &position_;
+  group.describe_silent_peers = [this, ranks] { return describe_silent_peers(ranks); };
+  LOCKSTEP_CHECK(backend == Backend::kGloo) << "only Gloo is built into this library";
+  return make_gloo_communicator(std::move(group));
+}
+
+std::string Rendezvous::describe_silent_peers(const std::vector<int>& ranks) {
+  if (!impl_->heartbeat) return "";
+  try {
+    std::string words;
+    for (const auto& peer : impl_->heartbeat->silent_peers(ranks)) {
+      words += fmt::format("{}rank {} is silent ({})", words.empty() ? "" : ", ", peer.rank,
+                           peer.last_words.empty() ? "never heard of" : "last seen at " + peer.last_words);
+    }
+    return words.empty() ? "all of its processes still live" : words;
+  } catch (const std::exception&) {
+    return "rank 0 is silent (the store that it hosts does not answer)";
+  }
+}
+
+std::string lost_peer_message(const Group& group, const char* operation, const std::string& library_said) {
+  const std::string peers = group.describe_silent_peers ? group.describe_silent_peers() : std::string();
+  return fmt::format("comm: rank {} lost a peer in {} of group {}{}{}. The library said: {}",
+                     group.global_rank(), operation, group.name, peers.empty() ? "" : ": ", peers,
+                     first_line(library_said));
+}
+
+}  // namespace lockstep::comm
