@@ -1,0 +1,132 @@
+#include "lockstep/fsdp/flat_shard.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <utility>
+
+#include "lockstep/base/check.h"
+
+namespace lockstep::fsdp {
+
+FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, const FsdpOptions& options,
+                     comm::Mesh& mesh)
+    : layout_(std::move(layout)),
+      parameters_(std::move(parameters)),
+      options_(options),
+      mesh_(mesh),
+      trainable_(parameters_.front().requires_grad()),
+      aliased_(mesh.shard_size() == 1 && options.compute == options.master),
+      taken_(parameters_.size(), false) {
+  shard_ =
+      at::zeros({layout_.shard_numel()}, at::TensorOptions().dtype(options.master).device(options.device));
+  shard_.set_requires_grad(trainable_);
+  if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device);
+}
+
+void FlatShard::adopt(size_t i) {
+  const at::NoGradGuard no_grad;
+  const auto& layout = layout_.parameters()[i];
+  const at::Tensor flat = aliased_ ? shard_.detach() : gathered_->tensor();
+  const at::Tensor view = flat.narrow(0, layout.flat_offset, layout.numel).view(layout.sizes);
+  // As set_data, which refuses a change of device from meta; every holder of the parameter
+  // sees the view, since they share the TensorImpl.
+  parameters_[i].unsafeGetTensorImpl()->shallow_copy_from(view.getIntrusivePtr());
+}
+
+bool FlatShard::current() const {
+  return aliased_ || (gathered_->allocated() && gathered_version_ == shard_._version());
+}
+
+void FlatShard::begin_gather() {
+  if (current()) return;
+  const at::NoGradGuard no_grad;
+  LOCKSTEP_CHECK(!gather_.has_value()) << "the weights changed while they were being gathered";
+  if (!gathered_->allocated()) gathered_->allocate();
+  gathered_version_ = shard_._version();
+  compute_shard_ = shard_.detach().to(options_.compute);
+  gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
+}
+
+void FlatShard::finish_gather() {
+  if (!gather_) return;
+  gather_->wait();
+  gather_.reset();
+  compute_shard_.reset();
+}
+
+void FlatShard::release() {
+  if (aliased_) return;
+  finish_gather();
+  gathered_->release();
+}
+
+at::Tensor FlatShard::gradient_region(size_t i) {
+  const auto& layout = layout_.parameters()[i];
+  return gradients_.narrow(0, layout.flat_offset, layout.numel);
+}
+
+void FlatShard::take_gradient(size_t i) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
+  if (mesh_.shard_size() == 1) {  // nothing to send: straight into the shard's gradient
+    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
+    const auto& layout = layout_.parameters()[i];
+    shard_.mutable_grad().narrow(0, layout.flat_offset, layout.numel).add_(gradient);
+    return;
+  }
+  if (!gradients_.defined()) {
+    gradients_ = at::empty({layout_.padded_numel()},
+                           at::TensorOptions().dtype(options_.reduce).device(options_.device));
+  }
+  if (taken_[i]) {
+    gradient_region(i).add_(gradient);
+  } else {
+    gradient_region(i).copy_(gradient);
+    taken_[i] = true;
+  }
+}
+
+void FlatShard::begin_reduce() {
+  const at::NoGradGuard no_grad;
+  if (mesh_.shard_size() == 1) {
+    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
+    return;
+  }
+  if (!gradients_.defined()) {
+    gradients_ = at::zeros({layout_.padded_numel()},
+                           at::TensorOptions().dtype(options_.reduce).device(options_.device));
+  } else {
+    for (size_t i = 0; i < taken_.size(); ++i) {
+      if (!taken_[i]) gradient_region(i).zero_();
+    }
+    gradients_.narrow(0, layout_.numel(), layout_.padded_numel() - layout_.numel()).zero_();
+  }
+  taken_.assign(taken_.size(), false);
+  reduced_ = at::empty_like(shard_.detach());
+  auto& comm = mesh_.shard_reduce();
+  reduction_ = options_.reduce_scatter ? options_.reduce_scatter(comm, reduced_, gradients_)
+                                       : comm.reduce_scatter(reduced_, gradients_);
+}
+
+void FlatShard::finish_reduce() {
+  if (!reduced_.defined()) return;
+  const at::NoGradGuard no_grad;
+  reduction_.wait();
+  gradients_.reset();
+  if (shard_.grad().defined()) {
+    shard_.mutable_grad().add_(reduced_);
+  } else {
+    shard_.mutable_grad() = reduced_;
+  }
+  reduced_.reset();
+}
+
+void FlatShard::all_reduce_replicas() {
+  if (mesh_.replicate_size() > 1) mesh_.replicate().all_reduce(shard_.mutable_grad()).wait();
+}
+
+}  // namespace lockstep::fsdp

@@ -1,0 +1,82 @@
+// Some parameters of a unit as one flat vector: this rank's shard, the gathered copy that
+// the module computes with, and the way of their gradients back into the shard.
+//
+// P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
+// S * master; its gradient the same once there is one; gathered, W * S * compute; between a
+// unit's first gradient and the end of its reduction, W * S * reduce.
+//
+// Rank rules: the gather and reduce calls are collective over the shard axis.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lockstep/comm/mesh.h"
+#include "lockstep/fsdp/gathered_buffer.h"
+#include "lockstep/fsdp/options.h"
+#include "lockstep/fsdp/shard_layout.h"
+
+namespace lockstep::fsdp {
+
+class FlatShard {
+ public:
+  // `parameters` are the module's own tensors, in the layout's order, all trainable or all
+  // frozen. The shard starts as zeros; fill it, then call `adopt`.
+  FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, const FsdpOptions& options,
+            comm::Mesh& mesh);
+  FlatShard(const FlatShard&) = delete;
+  FlatShard& operator=(const FlatShard&) = delete;
+
+  const ShardLayout& layout() const { return layout_; }
+  const at::Tensor& shard() const {
+    return shard_;
+  }  // [S] master; a leaf, its grad() is the reduced gradient
+  bool trainable() const { return trainable_; }
+  size_t size() const { return parameters_.size(); }
+  const at::Tensor& parameter(size_t i) const { return parameters_[i]; }
+
+  // Makes parameter i a view of the gathered copy; what it held before is let go.
+  void adopt(size_t i);
+
+  // The gathered copy. `begin_gather` starts it unless it is there and current (the shard
+  // unchanged since); `finish_gather` makes it usable.
+  void begin_gather();
+  void finish_gather();
+  // Frees the copy; does nothing where the parameters are views of the shard itself.
+  void release();
+  bool gathered() const { return current() && !gather_.has_value(); }
+
+  // Takes the gradient that autograd left on parameter i.
+  void take_gradient(size_t i);
+  // Reduces what was taken (zeros for parameters without one) and adds it to shard().grad().
+  void begin_reduce();
+  void finish_reduce();
+  // Sums shard().grad() over the replicas; after the last micro-batch of a step.
+  void all_reduce_replicas();
+
+ private:
+  bool current() const;
+  at::Tensor gradient_region(size_t i);
+
+  ShardLayout layout_;
+  std::vector<at::Tensor> parameters_;
+  const FsdpOptions& options_;
+  comm::Mesh& mesh_;
+  bool trainable_;
+  // One shard in the computing dtype: the module works on the shard itself, nothing is copied.
+  bool aliased_;
+  at::Tensor shard_;
+  std::optional<GatheredBuffer> gathered_;  // absent when aliased_
+  uint32_t gathered_version_ = 0;           // of the shard, when it was last gathered
+  at::Tensor compute_shard_;                // [S] in the computing dtype, while a gather runs
+  std::optional<comm::Work> gather_;
+  at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
+  std::vector<bool> taken_;  // by parameter: gradients_ holds its gradient
+  at::Tensor reduced_;       // [S] master, while a reduction runs
+  comm::Work reduction_;
+};
+
+}  // namespace lockstep::fsdp

@@ -1,0 +1,42 @@
+// How a model is sharded.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "lockstep/comm/communicator.h"
+#include "lockstep/fsdp/wrap_policy.h"
+
+namespace lockstep::fsdp {
+
+// What is sharded along the mesh's shard axis. Its length says over how many ranks: all of
+// them, a node's (hybrid), or one (nothing is sharded).
+enum class Strategy {
+  kFull,    // parameters are freed after forward and gathered again for backward
+  kGradOp,  // parameters stay gathered from forward to backward; gradients and optimizer state are sharded
+};
+
+// Sums `in` [W * S] over the ranks into this rank's `out` [S]. Replaceable, so that other
+// orders of summation (trees over micro-batches) need nothing else changed.
+using ReduceScatter = std::function<comm::Work(comm::Communicator&, at::Tensor out, at::Tensor in)>;
+
+struct FsdpOptions {
+  Strategy strategy = Strategy::kFull;
+  WrapPolicy wrap;  // default: by size, kDefaultMinParameters
+  c10::Device device = c10::kCPU;
+  c10::ScalarType compute = c10::kFloat;  // parameters in forward and backward
+  c10::ScalarType master = c10::kFloat;   // shards, their gradients and optimizer state
+  c10::ScalarType reduce = c10::kFloat;   // what gradients travel as; they are summed in `master`
+  // Units gathered ahead of their use, and reductions left running while backward goes on.
+  // Each costs the memory of one more unit and hides communication behind computation,
+  // which pays where communication does not compete for the same cores.
+  int prefetch_units = 0;
+  int reductions_in_flight = 0;
+  ReduceScatter reduce_scatter;  // default: Communicator::reduce_scatter
+};
+
+}  // namespace lockstep::fsdp

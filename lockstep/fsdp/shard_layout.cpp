@@ -1,0 +1,29 @@
+#include "lockstep/fsdp/shard_layout.h"
+
+#include <algorithm>
+
+namespace lockstep::fsdp {
+
+ShardLayout::ShardLayout(std::vector<ParameterLayout> parameters, int num_shards)
+    : parameters_(std::move(parameters)), num_shards_(num_shards) {
+  for (auto& parameter : parameters_) {
+    parameter.flat_offset = numel_;
+    numel_ += parameter.numel;
+  }
+  shard_numel_ = (numel_ + num_shards - 1) / num_shards;
+}
+
+std::vector<ShardSlice> ShardLayout::slices_of(int shard) const {
+  const int64_t begin = shard * shard_numel_;
+  const int64_t end = begin + shard_numel_;
+  std::vector<ShardSlice> slices;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& parameter = parameters_[i];
+    const int64_t from = std::max(begin, parameter.flat_offset);
+    const int64_t to = std::min(end, parameter.flat_offset + parameter.numel);
+    if (from < to) slices.push_back({i, from - parameter.flat_offset, from - begin, to - from});
+  }
+  return slices;
+}
+
+}  // namespace lockstep::fsdp

@@ -1,0 +1,205 @@
+#include "lockstep/fsdp/sharded.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/linear.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/comm/run_ranks.h"
+#include "tests/fsdp/awkward_net.h"
+
+namespace lockstep::fsdp {
+namespace {
+
+using testing::AwkwardNet;
+using testing::Block;
+
+FsdpOptions in_float64(Strategy strategy = Strategy::kFull) {
+  FsdpOptions options;
+  options.strategy = strategy;
+  options.wrap = wrap_by_type({"Block"});
+  options.compute = options.master = options.reduce = at::kDouble;
+  return options;
+}
+
+TEST(Sharded, ListsItsUnitsWithTheTiedWeightInTheRoot) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    const auto units = model.state().units();
+    ASSERT_EQ(units.size(), 4);
+    EXPECT_EQ(units[0].name, "(root)");
+    EXPECT_EQ(units[0].numel, 55);
+    EXPECT_EQ(units[2].name, "block1");
+    EXPECT_EQ(units[2].type, "Block");
+    EXPECT_EQ(units[2].numel, 7 * 5 + 7 + 5 * 7 + 5 + 3);
+    EXPECT_EQ(units[2].frozen_numel, 5);
+  });
+}
+
+TEST(Sharded, PassingTheHooksThrowsInsteadOfReadingFreedMemory) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    EXPECT_ANY_THROW(model->blocks[0]->forward(at::ones({2, 5}, at::kDouble)));
+    model(at::arange(4));  // and the model still works
+  });
+}
+
+TEST(Sharded, ForwardWithoutGradientsLeavesNothingGathered) {
+  for (const auto strategy : {Strategy::kFull, Strategy::kGradOp}) {
+    comm::run_mesh(2, 2, [&](comm::Mesh& mesh) {
+      auto options = in_float64(strategy);
+      options.prefetch_units = 1;
+      auto model = fully_shard(AwkwardNet(), mesh, options);
+      const at::NoGradGuard no_grad;
+      model(at::arange(4));
+      EXPECT_ANY_THROW(model->blocks[2]->up.sum());
+      EXPECT_ANY_THROW(model->embedding.sum());
+    });
+  }
+}
+
+TEST(Sharded, EvaluationBetweenStepsSeesTheNewWeights) {
+  for (const auto strategy : {Strategy::kFull, Strategy::kGradOp}) {
+    comm::run_mesh(2, 2, [&](comm::Mesh& mesh) {
+      auto model = fully_shard(AwkwardNet(), mesh, in_float64(strategy));
+      // With gradients and no backward: kept copies must not outlive a change of the weights.
+      const double before = model(at::arange(4)).item<double>();
+      const at::NoGradGuard no_grad;
+      for (const auto& shard : model.parameters()) shard.detach().mul_(0.5);
+      EXPECT_NE(model(at::arange(4)).item<double>(), before);
+    });
+  }
+}
+
+TEST(Sharded, SendsTheBytesOfTheFormula) {
+  // Sum over units of padded P * (gathers + reductions) * 8 bytes * (W-1)/W: blocks are
+  // gathered twice, the last block and the root once; frozen parameters are not reduced.
+  for (const bool keep : {false, true}) {
+    comm::run_mesh(3, 3, [&](comm::Mesh& mesh) {
+      auto model = fully_shard(AwkwardNet(), mesh, in_float64(keep ? Strategy::kGradOp : Strategy::kFull));
+      const int64_t before = mesh.shard_gather().bytes_sent() + mesh.shard_reduce().bytes_sent();
+      model(at::arange(4)).backward();
+      const int64_t sent = mesh.shard_gather().bytes_sent() + mesh.shard_reduce().bytes_sent() - before;
+      const int64_t root_shard = 19, block_shard = 27, frozen_shard = 2;  // ceil(55/3), ceil(80/3), ceil(5/3)
+      const int64_t block_gathers = keep ? 3 : 2 + 2 + 1;
+      EXPECT_EQ(sent, 2 * 8 * (root_shard * 2 + block_shard * (block_gathers + 3) + frozen_shard * block_gathers));
+    });
+  }
+}
+
+TEST(Sharded, GradOpGathersOnceForAllMicroBatchesOfAStep) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64(Strategy::kGradOp));
+    model.state().set_last_micro_batch(false);
+    model(at::arange(4)).backward();
+    const int64_t after_one = mesh.shard_gather().bytes_sent();
+    model(at::arange(4)).backward();
+    model.state().set_last_micro_batch(true);
+    model(at::arange(4)).backward();
+    EXPECT_EQ(mesh.shard_gather().bytes_sent(), after_one);
+    EXPECT_ANY_THROW(model->embedding.sum()) << "freed once the step is done";
+  });
+}
+
+TEST(Sharded, NoneSumsOverReplicasOnlyAfterTheLastMicroBatch) {
+  comm::run_mesh(2, 1, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    model.state().set_last_micro_batch(false);
+    const int64_t before = mesh.bytes_sent();
+    model(at::arange(4)).backward();
+    EXPECT_EQ(mesh.bytes_sent(), before);
+    model.state().set_last_micro_batch(true);
+    model(at::arange(4)).backward();
+    EXPECT_GT(mesh.bytes_sent(), before);
+  });
+}
+
+TEST(Sharded, AParameterUsedOnOneRankOnlyGetsThatRanksGradient) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    // Block 1 completes in the middle of backward on rank 0, and at its end on rank 1.
+    model->blocks[1]->use_unused = mesh.rank() == 0;
+    model(at::arange(4)).backward();
+    EXPECT_GT(model.state().full_gradient("block1.unused").abs().sum().item<double>(), 0);
+    EXPECT_EQ(model.state().full_gradient("block0.unused").abs().sum().item<double>(), 0);
+  });
+}
+
+TEST(Sharded, EveryRankStartsFromRankZerosValues) {
+  comm::run_mesh(3, 3, [](comm::Mesh& mesh) {
+    AwkwardNet net;
+    {
+      const at::NoGradGuard no_grad;
+      for (auto& p : net->parameters()) p.fill_(mesh.rank() + 1);
+    }
+    auto model = fully_shard(net, mesh, in_float64());
+    for (const auto& name : model.state().parameter_names()) {
+      EXPECT_TRUE((model.state().full_parameter(name) == 1).all().item<bool>()) << name;
+    }
+  });
+}
+
+TEST(Sharded, AMetaParameterWithoutASourceIsAnError) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    AwkwardNet net;
+    net->embedding.unsafeGetTensorImpl()->shallow_copy_from(
+        at::empty({11, 5}, at::TensorOptions().dtype(at::kDouble).device(at::kMeta)).getIntrusivePtr());
+    EXPECT_THROW(fully_shard(net, mesh, in_float64()), ConfigError);
+  });
+}
+
+TEST(Sharded, ARootThatIsAPlainTorchModuleIsOneUnitCalledThroughTheHandle) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    torch::nn::Linear plain(3, 4);
+    plain->to(at::kDouble);
+    auto model = fully_shard(plain, mesh, in_float64());
+    ASSERT_EQ(model.state().units().size(), 1);
+    const auto x = at::ones({2, 3}, at::kDouble);
+    const auto weight = model.state().full_parameter("weight");
+    const auto bias = model.state().full_parameter("bias");
+    const auto y = model(x);
+    EXPECT_TRUE(at::allclose(y, at::linear(x, weight, bias)));
+    y.sum().backward();
+    EXPECT_TRUE(at::allclose(model.state().full_gradient("bias"), at::full({4}, 4.0, at::kDouble)));
+  });
+}
+
+TEST(Sharded, SlicesOfAllRanksMakeUpTheParameters) {
+  std::vector<std::vector<NamedSlice>> slices(3);
+  at::Tensor whole;
+  comm::run_mesh(3, 3, [&](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    for (auto slice : model.state().slices()) {
+      slice.values = slice.values.clone();
+      slices[mesh.rank()].push_back(slice);
+    }
+    const auto full = model.state().full_parameter("block0.up");
+    if (mesh.rank() == 0) whole = full;
+  });
+  const auto rebuilt = at::zeros({35}, at::kDouble);
+  for (const auto& rank : slices) {
+    for (const auto& slice : rank) {
+      if (slice.name == "block0.up") rebuilt.narrow(0, slice.offset, slice.values.numel()).add_(slice.values);
+    }
+  }
+  EXPECT_TRUE(at::equal(rebuilt.view({7, 5}), whole));
+}
+
+TEST(Sharded, Bf16ComputesInBf16AndKeepsFloat32MastersAndGradients) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.wrap = wrap_by_type({"Block"});
+    options.compute = options.reduce = at::kBFloat16;
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    EXPECT_EQ(model->blocks[0]->up.scalar_type(), at::kBFloat16);
+    model(at::arange(4)).backward();
+    for (const auto& shard : model.parameters()) {
+      EXPECT_EQ(shard.scalar_type(), at::kFloat);
+      EXPECT_EQ(shard.grad().scalar_type(), at::kFloat);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::fsdp
