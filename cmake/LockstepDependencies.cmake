@@ -17,13 +17,6 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
-# libtorch's include folder carries another release of fmt's headers than the library that
-# is linked; this folder stands before it.
-get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
-set(LOCKSTEP_FMT_FIRST "${PROJECT_BINARY_DIR}/fmt-first")
-file(MAKE_DIRECTORY "${LOCKSTEP_FMT_FIRST}")
-file(CREATE_LINK "${fmt_include}/fmt" "${LOCKSTEP_FMT_FIRST}/fmt" SYMBOLIC)
-
 # What the folders are compiled against; the installed headers need only the first two.
 add_library(lockstep_dependencies INTERFACE)
 target_link_libraries(lockstep_dependencies INTERFACE

@@ -3,7 +3,7 @@
 # folders that include libtorch: without LOCKSTEP_TORCH they are left out.
 add_library(lockstep_options INTERFACE)
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
-target_include_directories(lockstep_options BEFORE INTERFACE ${PROJECT_SOURCE_DIR} ${LOCKSTEP_FMT_FIRST})
+target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 function(lockstep_folder name)
   cmake_parse_arguments(FOLDER "TORCH" "" "SOURCES;LINK" ${ARGN})
