@@ -16,45 +16,80 @@ Json first_messages(const Json& messages, size_t count) {
   return first;
 }
 
-size_t common_prefix(const std::string& a, const std::string& b) {
-  const auto [a_end, b_end] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return static_cast<size_t>(a_end - a.begin());
-}
-
 class SpanFinder {
  public:
-  SpanFinder(const Json& messages, const std::string& chat, const Render& render,
-             const RustTokenizer& tokenizer)
-      : messages_(messages), chat_(chat), render_(render), tokenizer_(tokenizer) {}
+  SpanFinder(const Json& messages, const std::string& chat, const std::vector<PlacedToken>& tokens,
+             const Render& render, const RustTokenizer& tokenizer)
+      : messages_(messages), chat_(chat), tokens_(tokens), render_(render), tokenizer_(tokenizer) {}
 
   TextSpan find(size_t index) const {
-    const auto begin = begin_of_turn(index);
+    const Json before = first_messages(messages_, index);
+    const auto chat_before = render_(before, /*add_generation_prompt=*/false);
+    const auto prompt = render_(before, /*add_generation_prompt=*/true);
+    // If both are the same, what looks like the end of a turn may be a header, or have one before it.
+    const bool prompt_is_separate = prompt && prompt != chat_before;
+
+    const auto begin = prompt_is_separate && chat_.starts_with(*prompt)
+                           ? std::optional(prompt->size())
+                           : begin_by_content(index, chat_before);
     if (!begin) refuse(index, "begins");
-    const auto end = end_of_turn(index, *begin);
+    const auto end = end_of_turn(index, *begin, prompt_is_separate);
     if (!end) refuse(index, "ends");
     return {*begin, *end};
   }
 
  private:
-  std::optional<size_t> begin_of_turn(size_t index) const {
-    const Json before = first_messages(messages_, index);
-    const auto chat_before = render_(before, /*add_generation_prompt=*/false);
-    const auto prompt = render_(before, /*add_generation_prompt=*/true);
-    // Equal: the template knows no generation prompt, and the header would count as the assistant's.
-    if (prompt && prompt != chat_before && chat_.starts_with(*prompt)) return prompt->size();
-
-    const auto content = begin_of_content(index);
+  std::optional<size_t> begin_by_content(size_t index, const std::optional<std::string>& chat_before) const {
+    const auto content = place_of_content(index);
     if (!content) return std::nullopt;
     // Without a header, as in "[/INST] answer", the space before the answer is the assistant's: its
     // first token holds it.
-    if (chat_before && chat_.starts_with(*chat_before) && chat_before->size() <= *content &&
-        is_whitespace(std::string_view(chat_).substr(chat_before->size(), *content - chat_before->size())))
+    if (chat_before && chat_.starts_with(*chat_before) && chat_before->size() <= content->begin &&
+        is_whitespace(between(chat_before->size(), content->begin)))
       return chat_before->size();
-    return content;
+    return content->begin;
   }
 
-  // Where the chat begins to depend on what the message says.
-  std::optional<size_t> begin_of_content(size_t index) const {
+  std::optional<size_t> end_of_turn(size_t index, size_t begin, bool prompt_is_separate) const {
+    const bool is_last = index + 1 == messages_.size();
+    const auto chat_up_to_turn =
+        is_last ? chat_ : render_(first_messages(messages_, index + 1), /*add_generation_prompt=*/false);
+    const bool continues =
+        chat_up_to_turn && chat_up_to_turn->size() >= begin && chat_.starts_with(*chat_up_to_turn);
+    if (continues && prompt_is_separate) return chat_up_to_turn->size();
+    if (const auto end = end_by_content(index); end && *end >= begin) return end;
+    if (continues) return chat_up_to_turn->size();
+    if (chat_up_to_turn && prompt_is_separate) return end_by_token(*chat_up_to_turn, begin, index + 1);
+    return std::nullopt;
+  }
+
+  // The special token that follows the content. Tool calls would come in between.
+  std::optional<size_t> end_by_content(size_t index) const {
+    if (messages_[index].contains("tool_calls")) return std::nullopt;
+    const auto content = place_of_content(index);
+    if (!content) return std::nullopt;
+    for (const PlacedToken& token : tokens_)
+      if (token.begin >= content->end && tokenizer_.is_special(token.id))
+        return is_whitespace(between(content->end, token.begin)) ? std::optional(token.end) : std::nullopt;
+    return std::nullopt;
+  }
+
+  // The first token after `begin` like that which ends `chat_up_to_turn`, if it is the turn's own.
+  std::optional<size_t> end_by_token(const std::string& chat_up_to_turn, size_t begin,
+                                     size_t next_index) const {
+    const auto turn_tokens = tokenizer_.encode_with_places(chat_up_to_turn, /*add_special_tokens=*/false);
+    const auto last = std::find_if(turn_tokens.rbegin(), turn_tokens.rend(),
+                                   [&](const PlacedToken& token) { return tokenizer_.is_special(token.id); });
+    const auto next_content = place_of_content(next_index);
+    if (last == turn_tokens.rend() || !next_content) return std::nullopt;
+    for (const PlacedToken& token : tokens_)
+      if (token.begin >= begin && token.id == last->id)
+        return token.end <= next_content->begin ? std::optional(token.end) : std::nullopt;
+    return std::nullopt;
+  }
+
+  // The bytes of the chat that depend on what the message says.
+  std::optional<TextSpan> place_of_content(size_t index) const {
     const auto with_content = [&](const char* content) {
       Json changed = messages_;
       changed[index]["content"] = content;
@@ -63,56 +98,42 @@ class SpanFinder {
     const auto a = with_content("A");
     const auto b = with_content("B");
     if (!a || !b || *a == *b) return std::nullopt;
-    const size_t begin = common_prefix(*a, *b);
-    if (chat_.compare(0, begin, *a, 0, begin) != 0) return std::nullopt;
-    return begin;
+    const auto prefix = std::mismatch(a->begin(), a->end(), b->begin(), b->end()).first - a->begin();
+    const auto suffix = std::mismatch(a->rbegin(), a->rend(), b->rbegin(), b->rend()).first - a->rbegin();
+    const std::string_view header(a->data(), prefix);
+    const std::string_view rest(a->data() + a->size() - suffix, suffix);
+    if (chat_.size() < header.size() + rest.size() || !chat_.starts_with(header) || !chat_.ends_with(rest))
+      return std::nullopt;
+    return TextSpan{header.size(), chat_.size() - rest.size()};
   }
 
-  std::optional<size_t> end_of_turn(size_t index, size_t begin) const {
-    if (index + 1 == messages_.size()) return chat_.size();
-    const auto chat_up_to_turn =
-        render_(first_messages(messages_, index + 1), /*add_generation_prompt=*/false);
-    if (!chat_up_to_turn) return std::nullopt;
-    if (chat_up_to_turn->size() >= begin && chat_.starts_with(*chat_up_to_turn))
-      return chat_up_to_turn->size();
-
-    const auto end_token = last_special_token(*chat_up_to_turn);
-    const auto next_content = begin_of_content(index + 1);
-    if (!end_token || !next_content) return std::nullopt;
-    for (const PlacedToken& token : tokenizer_.encode_with_places(chat_, /*add_special_tokens=*/false))
-      if (token.begin >= begin && token.id == *end_token)
-        return token.end <= *next_content ? std::optional(token.end) : std::nullopt;
-    return std::nullopt;
-  }
-
-  std::optional<TokenId> last_special_token(const std::string& text) const {
-    const auto tokens = tokenizer_.encode_with_places(text, /*add_special_tokens=*/false);
-    const auto last = std::find_if(tokens.rbegin(), tokens.rend(),
-                                   [&](const PlacedToken& token) { return tokenizer_.is_special(token.id); });
-    return last == tokens.rend() ? std::nullopt : std::optional(last->id);
+  std::string_view between(size_t begin, size_t end) const {
+    return std::string_view(chat_).substr(begin, end - begin);
   }
 
   [[noreturn]] void refuse(size_t index, const char* what) const {
     throw DataError(
         fmt::format("messages[{}]: cannot tell where the assistant's turn {} in the rendered chat, so what "
                     "to train on is "
-                    "ambiguous. Mark the assistant's text in the chat template with {{% generation %}} … {{% "
-                    "endgeneration %}}, "
+                    "ambiguous. Mark the assistant's text in the chat template with {{% generation %}} and "
+                    "{{% endgeneration %}}, "
                     "or set data.train_on to all",
                     index, what));
   }
 
   const Json& messages_;
   const std::string& chat_;
+  const std::vector<PlacedToken>& tokens_;
   const Render& render_;
   const RustTokenizer& tokenizer_;
 };
 
 }  // namespace
 
-std::vector<TextSpan> assistant_spans(const Json& messages, const std::string& chat, const Render& render,
+std::vector<TextSpan> assistant_spans(const Json& messages, const std::string& chat,
+                                      const std::vector<PlacedToken>& tokens, const Render& render,
                                       const RustTokenizer& tokenizer) {
-  const SpanFinder finder(messages, chat, render, tokenizer);
+  const SpanFinder finder(messages, chat, tokens, render, tokenizer);
   std::vector<TextSpan> spans;
   for (size_t index = 0; index < messages.size(); ++index)
     if (messages[index]["role"] == "assistant") spans.push_back(finder.find(index));

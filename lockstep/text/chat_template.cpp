@@ -7,6 +7,10 @@
 
 namespace lockstep::text {
 
+void ChatTemplate::Free::operator()(LockstepTextTemplate* chat_template) const {
+  lockstep_text_template_free(chat_template);
+}
+
 ChatTemplate::ChatTemplate(const std::string& source, const std::string& path) : path_(path) {
   LockstepTextTemplate* handle = nullptr;
   LockstepTextString error;

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "lockstep/text/text_span.h"
-#include "lockstep_text.h"
+
+struct LockstepTextTemplate;  // rust/text/include/lockstep_text.h
 
 namespace lockstep::text {
 
@@ -30,7 +31,7 @@ class ChatTemplate {
 
  private:
   struct Free {
-    void operator()(LockstepTextTemplate* chat_template) const { lockstep_text_template_free(chat_template); }
+    void operator()(LockstepTextTemplate* chat_template) const;
   };
   std::unique_ptr<LockstepTextTemplate, Free> handle_;
   std::string path_;

@@ -35,6 +35,10 @@ class Tokens {
 
 }  // namespace
 
+void RustTokenizer::Free::operator()(LockstepTextTokenizer* tokenizer) const {
+  lockstep_text_tokenizer_free(tokenizer);
+}
+
 RustTokenizer::RustTokenizer(const std::string& json, const std::string& path) {
   LockstepTextTokenizer* handle = nullptr;
   LockstepTextString error;

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "lockstep/text/tokenizer.h"
-#include "lockstep_text.h"
+
+struct LockstepTextTokenizer;  // rust/text/include/lockstep_text.h
 
 namespace lockstep::text {
 
@@ -38,7 +39,7 @@ class RustTokenizer {
 
  private:
   struct Free {
-    void operator()(LockstepTextTokenizer* tokenizer) const { lockstep_text_tokenizer_free(tokenizer); }
+    void operator()(LockstepTextTokenizer* tokenizer) const;
   };
   std::unique_ptr<LockstepTextTokenizer, Free> handle_;
 };

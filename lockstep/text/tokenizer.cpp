@@ -39,6 +39,17 @@ struct Tokenizer::Impl {
     }
   }
 
+  std::vector<uint8_t> assistant_mask(const Json& messages, const Json& tools, const RenderedText& rendered,
+                                      const std::vector<PlacedToken>& tokens) const {
+    if (chat_templates.choose(!tools.is_null()).marks_generation())
+      return mask_of_generated(tokens, rendered.generated);
+    const Render render = [&](const Json& part, bool add_generation_prompt) {
+      return render_part(part, tools, add_generation_prompt);
+    };
+    const auto spans = assistant_spans(messages, rendered.text, tokens, render, tokenizer);
+    return mask_of_turns(rendered.text, tokens, spans, tokenizer);
+  }
+
   RustTokenizer tokenizer;
   std::map<std::string, std::string> special_tokens;
   ChatTemplateSet chat_templates;
@@ -60,7 +71,7 @@ std::string Tokenizer::decode(const std::vector<TokenId>& ids, bool skip_special
   return impl_->tokenizer.decode(ids, skip_special_tokens);
 }
 
-RenderedChat Tokenizer::render_chat(const Json& given_messages, const Json& tools) const {
+RenderedChat Tokenizer::render_chat(const Json& given_messages, const Json& tools, TrainOn train_on) const {
   const Json messages = normalized_messages(given_messages);
   RenderedText rendered = impl_->render(messages, tools, /*add_generation_prompt=*/false);
   // The template wrote the special tokens, BOS too: the post-processor must not add them again.
@@ -68,15 +79,8 @@ RenderedChat Tokenizer::render_chat(const Json& given_messages, const Json& tool
 
   RenderedChat chat;
   for (const PlacedToken& token : tokens) chat.ids.push_back(token.id);
-  if (impl_->chat_templates.choose(!tools.is_null()).marks_generation()) {
-    chat.trained = mask_of_generated(tokens, rendered.generated);
-  } else {
-    const auto render = [&](const Json& part, bool add_generation_prompt) {
-      return impl_->render_part(part, tools, add_generation_prompt);
-    };
-    const auto spans = assistant_spans(messages, rendered.text, render, impl_->tokenizer);
-    chat.trained = mask_of_turns(rendered.text, tokens, spans, impl_->tokenizer);
-  }
+  chat.trained = train_on == TrainOn::kAll ? std::vector<uint8_t>(tokens.size(), 1)
+                                           : impl_->assistant_mask(messages, tools, rendered, tokens);
   chat.text = std::move(rendered.text);
   return chat;
 }

@@ -14,13 +14,16 @@ namespace lockstep::text {
 
 using TokenId = int32_t;
 
-// A chat as tokens. `trained[i]`: token i is a target when training on assistant turns.
+// Which tokens of a chat are targets: what the assistant said and its ends of turn, or all.
+enum class TrainOn { kAssistant, kAll };
+
 struct RenderedChat {
   std::string text;
   std::vector<TokenId> ids;
-  std::vector<uint8_t> trained;  // same length as ids; 1 = assistant content and its end of turn
+  std::vector<uint8_t> trained;  // same length as ids; 1 = a target
 };
 
+// Const calls are safe from several threads.
 class Tokenizer {
  public:
   // `folder` holds tokenizer.json, and tokenizer_config.json / chat_template.jinja if any.
@@ -32,13 +35,16 @@ class Tokenizer {
   std::vector<TokenId> encode(const std::string& text, bool add_special_tokens = true) const;
   std::string decode(const std::vector<TokenId>& ids, bool skip_special_tokens = false) const;
 
-  // Renders `messages` (Hugging Face's list of {role, content, ...}) with the chat template
-  // and tokenizes once, without adding a second BOS. Marks what the assistant said: by the
-  // template's {% generation %} blocks if it has any, else by the difference between the
-  // rendered prefixes; content and end-of-turn token are trained, headers never. Throws
-  // DataError when a template refuses the messages or the mask would be ambiguous.
-  RenderedChat render_chat(const Json& messages, const Json& tools = nullptr) const;
-  // The text alone, with the assistant's header appended: a prompt to generate from.
+  // Renders `messages` (Hugging Face's list of {role, content, ...}; a null is as good as absent)
+  // with the chat template and tokenizes once, without adding a second BOS. Marks what the
+  // assistant said: by the template's {% generation %} blocks if it has any, else by the
+  // difference between the rendered prefixes (assistant_spans.h); content and end-of-turn token
+  // are trained, headers never. Throws DataError when the template refuses the messages or the
+  // mask would be ambiguous, ConfigError when there is no template or it does not parse.
+  RenderedChat render_chat(const Json& messages, const Json& tools = nullptr,
+                           TrainOn train_on = TrainOn::kAssistant) const;
+  // The text alone, with the assistant's header appended: a prompt to generate from, to be
+  // encoded without special tokens.
   std::string render_prompt(const Json& messages, const Json& tools = nullptr) const;
 
   bool has_chat_template() const;

@@ -3,7 +3,7 @@
 use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind};
 
-use super::{generation, json, python};
+use super::{generation, json, methods, python};
 
 /// Instructions that one rendering may take, some seconds' worth: a template cannot hang a run.
 const FUEL: u64 = 100_000_000;
@@ -14,7 +14,7 @@ pub fn like_transformers() -> Environment<'static> {
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
     environment.set_fuel(Some(FUEL));
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_unknown_method_callback(methods::call_method);
     environment.set_formatter(|out, _, value| {
         out.write_str(&python::to_str(value))?;
         Ok(())
@@ -27,13 +27,16 @@ pub fn like_transformers() -> Environment<'static> {
     environment.add_function("raise_exception", raise_exception);
     environment.add_function("strftime_now", strftime_now);
 
-    // Python's strings are sequences too, its mappings as well, and booleans are numbers.
-    environment.add_test("sequence", |value: &Value| {
-        matches!(value.kind(), ValueKind::Seq | ValueKind::Map | ValueKind::String)
-    });
-    environment.add_test("iterable", |value: &Value| value.kind() == ValueKind::String || value.try_iter().is_ok());
+    environment.add_test("sequence", is_sequence);
+    environment.add_test("iterable", |value: &Value| is_sequence(value) || value.kind() == ValueKind::Iterable);
     environment.add_test("number", |value: &Value| matches!(value.kind(), ValueKind::Number | ValueKind::Bool));
+    environment.add_test("callable", |value: &Value| value.kind() == ValueKind::Plain);
     environment
+}
+
+/// Python's strings and mappings can be counted and indexed too, and so can what is undefined.
+fn is_sequence(value: &Value) -> bool {
+    matches!(value.kind(), ValueKind::Seq | ValueKind::Map | ValueKind::String | ValueKind::Undefined)
 }
 
 fn raise_exception(message: &Value) -> Result<Value, Error> {

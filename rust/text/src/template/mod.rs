@@ -8,6 +8,7 @@
 mod environment;
 mod generation;
 mod json;
+mod methods;
 mod python;
 
 use minijinja::{Environment, Error, Value};
