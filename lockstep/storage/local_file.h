@@ -1,0 +1,24 @@
+// Files and folders with errors as IoError, as LocalStore needs them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace lockstep::storage {
+
+// All of `bytes`, at the file's position. `path` is for the message.
+void write_all(int fd, std::span<const std::byte> bytes, const std::string& path);
+
+// Brings the file's bytes to the disk; file systems that cannot say so are taken at their word.
+void flush(int fd, const std::string& path);
+// The same for a folder's entries: new names and renames.
+void flush_folder(const std::string& folder);
+
+// Makes the folder and those above it, durably. Nothing happens when it is there.
+void make_folders(const std::string& folder);
+
+// The folder that holds `path`: "." for "a", "/" for "/a".
+std::string folder_of(const std::string& path);
+
+}  // namespace lockstep::storage

@@ -1,0 +1,150 @@
+#include "lockstep/storage/local_store.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "lockstep/base/error.h"
+#include "tests/base/temporary_folder.h"
+
+namespace lockstep::storage {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+std::optional<std::string> get_text(ObjectStore& store, const Key& key, ByteRange range = {}) {
+  const auto bytes = store.get(key, range);
+  return bytes ? std::optional<std::string>(as_text(*bytes)) : std::nullopt;
+}
+
+class LocalStoreTest : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::unique_ptr<ObjectStore> store_ = open_store(folder_ / "run");
+};
+
+TEST_F(LocalStoreTest, PutMakesFoldersAndGetReturnsTheSameBytes) {
+  const std::string value("a\0b\n\xff", 5);
+  store_->put("checkpoints/step-1/shard", as_bytes(value));
+  EXPECT_EQ(get_text(*store_, "checkpoints/step-1/shard"), value);
+  EXPECT_EQ(read_file(folder_ / "run/checkpoints/step-1/shard"), value);
+}
+
+TEST_F(LocalStoreTest, PutReplacesAndLeavesNothingElseBehind) {
+  store_->put("record.json", as_bytes("a long old value"));
+  store_->put("record.json", as_bytes("new"));
+  EXPECT_EQ(get_text(*store_, "record.json"), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "run"), {}), 1);
+}
+
+TEST_F(LocalStoreTest, GetOfWhatIsNotThereIsNothing) {
+  EXPECT_EQ(store_->get("absent"), std::nullopt);
+  store_->put("folder/file", as_bytes("x"));
+  EXPECT_EQ(store_->get("folder"), std::nullopt);
+  EXPECT_EQ(store_->get("folder/file/below"), std::nullopt);
+}
+
+TEST_F(LocalStoreTest, GetOfARangeStopsAtTheEnd) {
+  store_->put("value", as_bytes("0123456789"));
+  EXPECT_EQ(get_text(*store_, "value", {.offset = 3, .length = 4}), "3456");
+  EXPECT_EQ(get_text(*store_, "value", {.offset = 8, .length = 4}), "89");
+  EXPECT_EQ(get_text(*store_, "value", {.offset = 7}), "789");
+  EXPECT_EQ(get_text(*store_, "value", {.offset = 10, .length = 4}), "");
+  EXPECT_EQ(get_text(*store_, "value", {.offset = 99, .length = 4}), "");
+  EXPECT_EQ(get_text(*store_, "value", {.length = 0}), "");
+}
+
+TEST_F(LocalStoreTest, ListIsSortedAndTakesAnyPrefix) {
+  for (const char* key : {"b/step-2", "b/step-10", "a", "b/other/x", "bc"}) store_->put(key, {});
+  EXPECT_THAT(store_->list(""), ElementsAre("a", "b/other/x", "b/step-10", "b/step-2", "bc"));
+  EXPECT_THAT(store_->list("b"), ElementsAre("b/other/x", "b/step-10", "b/step-2", "bc"));
+  EXPECT_THAT(store_->list("b/"), ElementsAre("b/other/x", "b/step-10", "b/step-2"));
+  EXPECT_THAT(store_->list("b/st"), ElementsAre("b/step-10", "b/step-2"));
+  EXPECT_THAT(store_->list("absent/"), IsEmpty());
+  EXPECT_THAT(store_->list("a/below"), IsEmpty());
+}
+
+TEST_F(LocalStoreTest, ListOfAFolderGivenWithASlashIsTheSame) {
+  store_->put("a/b", {});
+  EXPECT_THAT(open_store(folder_ / "run/")->list(""), ElementsAre("a/b"));
+}
+
+TEST_F(LocalStoreTest, RemoveTwiceIsAsGoodAsOnce) {
+  store_->put("a/b", as_bytes("x"));
+  store_->remove("a/b");
+  EXPECT_EQ(store_->get("a/b"), std::nullopt);
+  EXPECT_NO_THROW(store_->remove("a/b"));
+  EXPECT_NO_THROW(store_->remove("never/there"));
+}
+
+TEST_F(LocalStoreTest, AppendAddsToTheEnd) {
+  store_->append("metrics/g001.jsonl", as_bytes("one\n"));
+  store_->append("metrics/g001.jsonl", as_bytes("two\n"));
+  EXPECT_EQ(get_text(*store_, "metrics/g001.jsonl"), "one\ntwo\n");
+}
+
+TEST_F(LocalStoreTest, WritersOfDifferentFilesDoNotDisturbEachOther) {
+  const auto append_lines = [&](const Key& key) {
+    for (int i = 0; i < 200; ++i) store_->append(key, as_bytes(key + " " + std::to_string(i) + "\n"));
+  };
+  std::thread first(append_lines, "events/g001.jsonl"), second(append_lines, "events/driver-001.jsonl");
+  first.join();
+  second.join();
+  for (const Key key : {"events/g001.jsonl", "events/driver-001.jsonl"}) {
+    std::string expected;
+    for (int i = 0; i < 200; ++i) expected += key + " " + std::to_string(i) + "\n";
+    EXPECT_EQ(get_text(*store_, key), expected);
+  }
+}
+
+// What a crash between writing the temporary file and the rename leaves on the disk.
+TEST_F(LocalStoreTest, APartialFileIsNeverReadAndNeverInTheWay) {
+  store_->put("record.json", as_bytes("old"));
+  std::ofstream(folder_ / "run/record.json.123-0.partial") << "ne";
+  EXPECT_EQ(get_text(*store_, "record.json"), "old");
+  EXPECT_THAT(store_->list(""), ElementsAre("record.json"));
+  store_->put("record.json", as_bytes("newer"));
+  EXPECT_EQ(get_text(*store_, "record.json"), "newer");
+}
+
+TEST_F(LocalStoreTest, AFileInThePlaceOfAFolderIsNamed) {
+  std::ofstream(folder_ / "file") << "x";
+  const auto store = open_store(folder_ / "file/run");
+  const auto names_it =
+      ThrowsMessage<IoError>(AllOf(HasSubstr(folder_ / "file/run"), HasSubstr("Not a directory")));
+  EXPECT_THAT([&] { store->put("record.json", as_bytes("x")); }, names_it);
+  EXPECT_THAT([&] { store->append("record.json", as_bytes("x")); },
+              ThrowsMessage<IoError>(
+                  AllOf(HasSubstr(folder_ / "file/run/record.json"), HasSubstr("Not a directory"))));
+}
+
+TEST_F(LocalStoreTest, AFolderInThePlaceOfAFileIsNamed) {
+  std::filesystem::create_directories(folder_ / "run/record.json");
+  const auto names_it =
+      ThrowsMessage<IoError>(AllOf(HasSubstr(folder_ / "run/record.json"), HasSubstr("Is a directory")));
+  EXPECT_THAT([&] { store_->put("record.json", as_bytes("x")); }, names_it);
+  EXPECT_THAT([&] { store_->append("record.json", as_bytes("x")); }, names_it);
+  EXPECT_THAT(store_->list(""), IsEmpty());
+}
+
+TEST_F(LocalStoreTest, WhatIsNoKeyIsOurOwnMistake) {
+  for (const char* key : {"", "/a", "a/", "a//b", "../a", "a/./b", "a.partial"}) {
+    EXPECT_DEATH(store_->put(key, {}), "is not a key") << key;
+  }
+}
+
+TEST(OpenStore, ObjectStoresAreRefusedInOneLine) {
+  for (const std::string location : {"s3://bucket/runs/x", "gs://bucket/x"}) {
+    EXPECT_THAT([&] { open_store(location); },
+                ThrowsMessage<ConfigError>(AllOf(HasSubstr(location), HasSubstr("not supported yet"))));
+  }
+  EXPECT_THROW(open_store(""), ConfigError);
+}
+
+}  // namespace
+}  // namespace lockstep::storage
