@@ -1,0 +1,43 @@
+#include "lockstep/record/record.h"
+
+#include <fmt/core.h>
+
+#include "lockstep/base/error.h"
+
+namespace lockstep::record {
+Json Record::to_json() const {
+  return {{"version", 1},
+          {"started", started},
+          {"finished", finished ? Json(*finished) : Json()},
+          {"command", command},
+          {"commit", commit.empty() ? Json() : Json(commit)},
+          {"binary_sha256", binary_sha256},
+          {"libraries", libraries},
+          {"hosts", hosts},
+          {"environment", environment},
+          {"data_sha256", data_sha256},
+          {"weights_sha256", weights_sha256},
+          {"results", results},
+          {"recipe", recipe}};
+}
+
+void write_record(const RunDirectory& run, const Record& record) {
+  const std::string text =
+      record.to_json().dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  run.store().put(std::string(kRecordKey), storage::as_bytes(text));
+}
+
+std::optional<Json> read_record(const RunDirectory& run) {
+  const auto bytes = run.store().get(std::string(kRecordKey));
+  if (!bytes) return std::nullopt;
+  Json json = Json::parse(storage::as_text(*bytes), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    throw IoError(
+        fmt::format("cannot read {}/{}: it is not a JSON object; the file was changed or damaged since "
+                    "the run wrote it",
+                    run.path(), kRecordKey));
+  }
+  return json;
+}
+
+}  // namespace lockstep::record

@@ -1,0 +1,78 @@
+#include "lockstep/record/run_directory.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/io_error.h"
+
+namespace lockstep::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_existing(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::exists(status)) return;  // or out of reach: making it will say why
+  if (!fs::is_directory(path, error)) {
+    throw ConfigError(
+        fmt::format("run.dir: {} exists and is not a folder; choose another with run.dir=<folder>", path));
+  }
+  const bool empty = fs::is_empty(path, error);
+  if (error) throw_io_error("list", path, error.value());
+  if (!empty) {
+    throw ConfigError(
+        fmt::format("run.dir: {0} already holds a run or other files; choose another folder with "
+                    "run.dir=<folder>, or remove this one (rm -r {0})",
+                    path));
+  }
+}
+
+}  // namespace
+
+std::string metrics_key(int generation) { return fmt::format("metrics/g{:03}.jsonl", generation); }
+std::string events_key(int generation) { return fmt::format("events/g{:03}.jsonl", generation); }
+std::string driver_events_key(int start) { return fmt::format("events/driver-{:03}.jsonl", start); }
+
+RunDirectory::RunDirectory(const std::string& path) : path_(path), store_(storage::open_store(path)) {}
+
+RunDirectory RunDirectory::create(const std::string& path, std::string_view recipe_yaml) {
+  RunDirectory run(path);
+  refuse_existing(path);
+  std::error_code error;
+  const bool was_there = fs::exists(path, error);
+  try {
+    fs::create_directories(run.path_ + "/logs", error);
+    if (error) throw_io_error("make folder", run.path_ + "/logs", error.value());
+    run.store_->put(std::string(kRecipeKey), storage::as_bytes(recipe_yaml));
+  } catch (...) {
+    if (was_there) {
+      fs::remove(path + "/logs", error);
+    } else {
+      fs::remove_all(path, error);
+    }
+    throw;
+  }
+  return run;
+}
+
+RunDirectory RunDirectory::open(const std::string& path) {
+  RunDirectory run(path);
+  if (!run.store_->get(std::string(kRecipeKey), {.length = 0})) {
+    throw ConfigError(
+        fmt::format("run: {} is not a run's folder: it has no {}; give the folder that "
+                    "'lockstep train' wrote, such as runs/<name>",
+                    path, kRecipeKey));
+  }
+  return run;
+}
+
+std::string RunDirectory::log_path(int generation, int rank) const {
+  return fmt::format("{}/logs/g{:03}-rank-{:03}.log", path_, generation, rank);
+}
+
+std::string RunDirectory::model_path() const { return path_ + "/model"; }
+
+}  // namespace lockstep::record
