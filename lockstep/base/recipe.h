@@ -19,8 +19,8 @@
 namespace lockstep {
 
 struct ModelConfig {
-  std::string source;               // Hugging Face name or folder
-  std::string revision;             // commit; only with a Hugging Face name
+  std::string source;    // Hugging Face folder; empty only when the train function makes its own model
+  std::string revision;  // commit; only with a Hugging Face name
   std::string init = "pretrained";  // pretrained | random (seeded by train.seed)
 };
 
@@ -113,7 +113,7 @@ struct NetworkConfig {
 };
 
 struct RunConfig {
-  std::string dir;  // runs/<name> when empty
+  std::string dir;  // the run\'s own folder; load() and parse() set runs/<name> when it is not given
   std::string notes;
   std::vector<std::string> tags;
 };
@@ -136,14 +136,16 @@ struct Recipe {
   NetworkConfig network;
   std::string determinism = "none";  // none | run | elastic
 
-  // Reads `path` and applies `overrides` ("train.steps=50") on top. Relative paths inside
-  // the recipe are taken from the working directory. Throws ConfigError.
+  // Reads `path` and applies `overrides` ("train.steps=50"; "train.epochs=" takes the key away)
+  // on top. Relative paths inside the recipe are taken from the working directory; folders and
+  // files that it names must be there. Throws ConfigError.
   static Recipe load(const std::string& path, const std::vector<std::string>& overrides = {});
-  // The same from text; `origin` stands in messages for the file name.
+  // The same from text, looking at no file; `origin` stands in messages for the file name.
   static Recipe parse(const std::string& yaml, const std::string& origin,
                       const std::vector<std::string>& overrides = {});
 
-  // Every key with its effective value, in the table's order: what record.json holds.
+  // Every key with its effective value, in the table's order: what record.json holds. Null for
+  // what is not set or has no effect with the other settings; without its nulls it is a recipe.
   Json effective() const;
 };
 

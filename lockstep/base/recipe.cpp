@@ -1,0 +1,80 @@
+#include "lockstep/base/recipe.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/recipe_keys.h"
+#include "lockstep/base/recipe_reader.h"
+#include "lockstep/base/recipe_rules.h"
+#include "lockstep/base/recipe_settings.h"
+
+namespace lockstep {
+namespace {
+
+std::string read_text(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr size_t kLargest = 1 << 20;  // far above any recipe: this is some other file
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) throw ConfigError(fmt::format("{}: no such recipe", path));
+  if (fs::is_directory(path, ignored)) throw ConfigError(fmt::format("{}: a folder, not a recipe", path));
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file && !file.eof()) throw ConfigError(fmt::format("{}: cannot be read: check its permissions", path));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kLargest) throw ConfigError(fmt::format("{}: over 1 MiB: not a recipe", path));
+  return text;
+}
+
+std::string last_folder(const std::string& path) {
+  const std::filesystem::path folder(path);
+  return (folder.has_filename() ? folder : folder.parent_path()).filename();
+}
+
+Recipe from_settings(const RecipeSettings& settings, const std::string& origin) {
+  Recipe recipe;
+  read_keys(recipe_keys(), settings, recipe);
+  check_together(recipe, settings, origin);
+  if (recipe.run.dir.empty()) recipe.run.dir = "runs/" + recipe.name;
+  if (recipe.name.empty()) recipe.name = last_folder(recipe.run.dir);
+  return recipe;
+}
+
+// Sets object["a"]["b"] for the path "a.b".
+void put(Json& object, std::string_view path, Json value) {
+  const size_t dot = path.find('.');
+  Json& child = object[std::string(path.substr(0, dot))];
+  if (dot == path.npos) {
+    child = std::move(value);
+  } else {
+    put(child, path.substr(dot + 1), std::move(value));
+  }
+}
+
+}  // namespace
+
+Recipe Recipe::load(const std::string& path, const std::vector<std::string>& overrides) {
+  const RecipeSettings settings = read_settings(read_text(path), path, overrides, paths_of(recipe_keys()));
+  const Recipe recipe = from_settings(settings, path);
+  check_files(recipe, settings, path);
+  return recipe;
+}
+
+Recipe Recipe::parse(const std::string& yaml, const std::string& origin,
+                     const std::vector<std::string>& overrides) {
+  return from_settings(read_settings(yaml, origin, overrides, paths_of(recipe_keys())), origin);
+}
+
+Json Recipe::effective() const {
+  Json result = Json::object();
+  for (const auto& key : recipe_keys())
+    put(result, key.path, key.is_idle(*this) ? Json() : key.field.write(*this));
+  return result;
+}
+
+}  // namespace lockstep
