@@ -1,0 +1,63 @@
+#include "lockstep/nn/attention.h"
+
+#include <ATen/ops/all.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/zeros.h>
+
+#include <limits>
+#include <optional>
+
+#include "lockstep/base/check.h"
+
+namespace lockstep::nn {
+namespace {
+
+// Each id is the row's first one, or padding. Padding at the end is looked at by nobody, since
+// looking goes backwards; a row that starts with padding never matches its documents.
+bool one_document_a_row(const at::Tensor& ids) {
+  const auto first = ids.narrow(1, 0, 1);
+  return ids.eq(first).logical_or(ids.eq(-1)).all().item<bool>();
+}
+
+// [B, G, S, Dh] -> [B, H, S, Dh], each head repeated for its group of queries.
+at::Tensor repeat_heads(const at::Tensor& x, int64_t heads) {
+  if (x.size(1) == heads) return x;
+  const int64_t group = heads / x.size(1);
+  return x.unsqueeze(2)
+      .expand({x.size(0), x.size(1), group, x.size(2), x.size(3)})
+      .reshape({x.size(0), heads, x.size(2), x.size(3)});
+}
+
+}  // namespace
+
+AttentionMask AttentionMask::documents(const at::Tensor& document_ids, at::ScalarType dtype,
+                                       at::Device device) {
+  LOCKSTEP_CHECK(document_ids.dim() == 2) << "document_ids must be [B, T]";
+  if (one_document_a_row(document_ids)) return causal_rows();
+  const int64_t tokens = document_ids.size(1);
+  const auto ids = document_ids.to(device, /*non_blocking=*/true);
+  const auto earlier = at::ones({tokens, tokens}, ids.options().dtype(at::kBool)).tril();
+  const auto visible = ids.unsqueeze(2).eq(ids.unsqueeze(1)).logical_and(earlier).unsqueeze(1);
+  const auto bias = at::zeros(visible.sizes(), visible.options().dtype(dtype))
+                        .masked_fill_(visible.logical_not(), -std::numeric_limits<double>::infinity());
+  return {.bias = bias};
+}
+
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     const AttentionMask& mask) {
+  LOCKSTEP_CHECK(query.size(1) % key.size(1) == 0)
+      << query.size(1) << " query heads, " << key.size(1) << " key-value heads";
+  const std::optional<at::Tensor> bias =
+      mask.bias.defined() ? std::optional<at::Tensor>(mask.bias) : std::nullopt;
+  // The fused kernels that take a bias, and those of the CPU, want as many key heads as query heads; with
+  // enable_gqa they would fall back to holding all T x S scores.
+  const bool grouped = query.is_cuda() && !bias.has_value();
+  const int64_t heads = query.size(1);
+  return at::scaled_dot_product_attention(query, grouped ? key : repeat_heads(key, heads),
+                                          grouped ? value : repeat_heads(value, heads), bias,
+                                          /*dropout_p=*/0.0, mask.causal, /*scale=*/std::nullopt,
+                                          /*enable_gqa=*/grouped);
+}
+
+}  // namespace lockstep::nn

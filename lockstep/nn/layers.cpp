@@ -1,0 +1,41 @@
+#include "lockstep/nn/layers.h"
+
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/rms_norm.h>
+
+namespace lockstep::nn {
+
+// Names given here are what name() returns and wrap policies match: without namespace and "Impl".
+
+LinearImpl::LinearImpl(int64_t in_features, int64_t out_features, bool with_bias,
+                       const at::TensorOptions& options)
+    : Module("Linear") {
+  weight = register_parameter("weight", at::empty({out_features, in_features}, options));
+  if (with_bias) bias = register_parameter("bias", at::empty({out_features}, options));
+}
+
+LinearImpl::LinearImpl(const at::Tensor& shared_weight) : Module("Linear") {
+  weight = register_parameter("weight", shared_weight, shared_weight.requires_grad());
+}
+
+at::Tensor LinearImpl::forward(const at::Tensor& x) {
+  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+}
+
+EmbeddingImpl::EmbeddingImpl(int64_t vocab_size, int64_t width, const at::TensorOptions& options)
+    : Module("Embedding") {
+  weight = register_parameter("weight", at::empty({vocab_size, width}, options));
+}
+
+at::Tensor EmbeddingImpl::forward(const at::Tensor& indices) { return at::embedding(weight, indices); }
+
+RMSNormImpl::RMSNormImpl(int64_t width, double eps, const at::TensorOptions& options)
+    : Module("RMSNorm"), eps_(eps) {
+  weight = register_parameter("weight", at::empty({width}, options));
+}
+
+at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return at::rms_norm(x, weight.sizes(), weight, eps_); }
+
+}  // namespace lockstep::nn
