@@ -4,12 +4,12 @@
 // Shapes: B rows, T tokens a row, D width, V vocabulary.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
 
 #include "lockstep/base/recipe.h"
 #include "lockstep/models/config.h"
@@ -27,14 +27,19 @@ struct ModelInput {
 };
 
 struct CausalLMImpl : nn::Module, nn::WeightSource {
-  // `weights`: where parameter values come from; the parameters are meta tensors.
+  // `weights`: where parameter values come from; the parameters are float32 meta tensors. Tied
+  // embeddings are one parameter under two names, of which the first is the embedding's.
   CausalLMImpl(const ModelSpec& spec, std::unique_ptr<nn::WeightSource> weights);
 
-  // Logits [B, T, V].
+  // Logits [B, T, V]. Inputs may lie on the CPU whatever the device of the weights; document_ids and
+  // targets are better off there, since their values decide what is computed.
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions, const at::Tensor& document_ids);
   // Scalar float32 (float64 in float64): the sum of -log p(target) over the trained targets.
-  // Enters the hooks itself.
+  // Enters the hooks itself. Holds logits of a part of the tokens at a time (nn/linear_cross_entropy.h).
   at::Tensor loss(const ModelInput& input);
+  // Logits [B, V] of the token after `tokens` [B, T], which follow those in `cache` (models/kv_cache.h);
+  // T is 1 unless the cache is empty. Enters the hooks itself. Keeps no graph.
+  at::Tensor next_logits(const at::Tensor& tokens, KeyValueCache& cache);
 
   const ModelSpec& spec() const { return spec_; }
   void read(const std::string& name, int64_t offset, at::Tensor out) override;
@@ -42,6 +47,8 @@ struct CausalLMImpl : nn::Module, nn::WeightSource {
  private:
   ModelSpec spec_;
   std::unique_ptr<nn::WeightSource> weights_;
+  Decoder model_{nullptr};
+  nn::Linear lm_head_{nullptr};
 };
 
 class CausalLM : public nn::ModuleHolder<CausalLMImpl> {

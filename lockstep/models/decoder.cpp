@@ -1,0 +1,112 @@
+#include "lockstep/models/decoder.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/silu.h>
+#include <fmt/core.h>
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "lockstep/base/check.h"
+
+namespace lockstep::models {
+namespace {
+
+// [B, T, heads * Dh] -> [B, heads, T, Dh]
+at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) {
+  return x.unflatten(-1, {-1, head_dim}).transpose(1, 2);
+}
+
+}  // namespace
+
+AttentionImpl::AttentionImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options)
+    : Module("Attention"), layer_(layer), head_dim_(spec.head_dim) {
+  const int64_t width = spec.hidden_size;
+  q_proj_ = register_module("q_proj", nn::Linear(width, spec.query_width(), spec.qkv_bias, options));
+  k_proj_ = register_module("k_proj", nn::Linear(width, spec.key_value_width(), spec.qkv_bias, options));
+  v_proj_ = register_module("v_proj", nn::Linear(width, spec.key_value_width(), spec.qkv_bias, options));
+  o_proj_ = register_module("o_proj", nn::Linear(spec.query_width(), width, spec.output_bias, options));
+  if (spec.qk_norm) {
+    q_norm_ = register_module("q_norm", nn::RMSNorm(head_dim_, spec.rms_norm_eps, options));
+    k_norm_ = register_module("k_norm", nn::RMSNorm(head_dim_, spec.rms_norm_eps, options));
+  }
+}
+
+at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context) {
+  auto query = split_heads(q_proj_(x), head_dim_);
+  auto key = split_heads(k_proj_(x), head_dim_);
+  auto value = split_heads(v_proj_(x), head_dim_);
+  if (q_norm_) {
+    query = q_norm_(query);
+    key = k_norm_(key);
+  }
+  query = nn::apply_rotary(query, context.rotary);
+  key = nn::apply_rotary(key, context.rotary);
+  if (context.cache != nullptr) std::tie(key, value) = context.cache->append(layer_, key, value);
+  const auto heads = nn::attention(query, key, value, context.mask);
+  return o_proj_(heads.transpose(1, 2).flatten(2));
+}
+
+GatedMLPImpl::GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& options) : Module("GatedMLP") {
+  const int64_t width = spec.hidden_size;
+  const int64_t inner = spec.intermediate_size;
+  gate_proj_ = register_module("gate_proj", nn::Linear(width, inner, spec.mlp_bias, options));
+  up_proj_ = register_module("up_proj", nn::Linear(width, inner, spec.mlp_bias, options));
+  down_proj_ = register_module("down_proj", nn::Linear(inner, width, spec.mlp_bias, options));
+}
+
+at::Tensor GatedMLPImpl::forward(const at::Tensor& x) {
+  return down_proj_(at::silu(gate_proj_(x)) * up_proj_(x));
+}
+
+DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options)
+    : Module("DecoderLayer") {
+  const auto norm = [&] { return nn::RMSNorm(spec.hidden_size, spec.rms_norm_eps, options); };
+  input_layernorm_ = register_module("input_layernorm", norm());
+  self_attn_ = register_module("self_attn", Attention(spec, layer, options));
+  post_attention_layernorm_ = register_module("post_attention_layernorm", norm());
+  mlp_ = register_module("mlp", GatedMLP(spec, options));
+}
+
+at::Tensor DecoderLayerImpl::forward(const at::Tensor& x, const LayerContext& context) {
+  const auto attended = x + self_attn_(input_layernorm_(x), context);
+  return attended + mlp_(post_attention_layernorm_(attended));
+}
+
+DecoderImpl::DecoderImpl(const ModelSpec& spec, const at::TensorOptions& options)
+    : Module("Decoder"), head_dim_(spec.head_dim), rope_theta_(spec.rope_theta) {
+  embed_tokens = register_module("embed_tokens", nn::Embedding(spec.vocab_size, spec.hidden_size, options));
+  torch::nn::ModuleList list;
+  for (int64_t layer = 0; layer < spec.num_layers; ++layer) {
+    layers_.emplace_back(spec, layer, options);
+    list->push_back(layers_.back());
+  }
+  register_module("layers", list);
+  norm_ = register_module("norm", nn::RMSNorm(spec.hidden_size, spec.rms_norm_eps, options));
+}
+
+at::Tensor DecoderImpl::forward(const at::Tensor& tokens, const at::Tensor& positions,
+                                const at::Tensor& document_ids) {
+  const auto device = embed_tokens->weight.device();
+  const auto x = embed_tokens(tokens.to(device, /*non_blocking=*/true));
+  const auto place = positions.to(device, /*non_blocking=*/true);
+  return run_layers(x, {.rotary = nn::rotary_table(place, head_dim_, rope_theta_, x.scalar_type()),
+                        .mask = nn::AttentionMask::documents(document_ids, x.scalar_type(), device)});
+}
+
+at::Tensor DecoderImpl::forward(const at::Tensor& tokens, KeyValueCache& cache) {
+  const int64_t seen = cache.length();
+  const int64_t count = tokens.size(1);
+  LOCKSTEP_CHECK(seen == 0 || count == 1) << count << " tokens after " << seen << " in the cache";
+  const auto x = embed_tokens(tokens.to(embed_tokens->weight.device()));
+  const auto place = at::arange(seen, seen + count, x.options().dtype(at::kLong)).unsqueeze(0);
+  return run_layers(x, {.rotary = nn::rotary_table(place, head_dim_, rope_theta_, x.scalar_type()),
+                        .mask = seen == 0 ? nn::AttentionMask::causal_rows() : nn::AttentionMask::none(),
+                        .cache = &cache});
+}
+
+at::Tensor DecoderImpl::run_layers(at::Tensor x, const LayerContext& context) {
+  for (DecoderLayer& layer : layers_) x = layer(x, context);
+  return norm_(x);
+}
+
+}  // namespace lockstep::models
