@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <vector>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/models/dtype.h"
 
 namespace lockstep::models {
 namespace {
@@ -17,14 +17,6 @@ namespace {
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
 constexpr const char* kEmbedding = "model.embed_tokens.weight";
 constexpr const char* kHead = "lm_head.weight";
-
-std::optional<at::ScalarType> scalar_type(const std::string& dtype) {
-  if (dtype == "F64") return at::kDouble;
-  if (dtype == "F32") return at::kFloat;
-  if (dtype == "F16") return at::kHalf;
-  if (dtype == "BF16") return at::kBFloat16;
-  return std::nullopt;
-}
 
 [[noreturn]] void refuse_missing(const std::string& name) {
   if (name == kHead) {

@@ -203,6 +203,14 @@ ModelSpec ModelSpec::parse(std::string_view text, const std::string& origin) {
   return spec;
 }
 
+void ModelSpec::require_vocabulary(int64_t size, const std::string& folder) const {
+  if (size <= vocab_size) return;
+  throw ConfigError(fmt::format(
+      "model: {}: the tokenizer has {} ids, but vocab_size = {} in config.json. Take tokenizer and weights "
+      "from the same model",
+      folder, size, vocab_size));
+}
+
 ModelSpec ModelSpec::load(const std::string& folder) {
   const std::string path = folder + "/config.json";
   return parse(read_text(path), path);

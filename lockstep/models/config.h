@@ -42,6 +42,9 @@ struct ModelSpec {
   // The same from text; `origin` stands in messages for the file name.
   static ModelSpec parse(std::string_view text, const std::string& origin);
 
+  // Throws ConfigError when a tokenizer with ids 0 .. size - 1 has ids that the model does not.
+  void require_vocabulary(int64_t size, const std::string& folder) const;
+
   int64_t query_width() const { return num_heads * head_dim; }
   int64_t key_value_width() const { return num_kv_heads * head_dim; }
 };

@@ -3,8 +3,10 @@
 #include <ATen/core/PhiloxRNGEngine.h>
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include "lockstep/base/sha256.h"
@@ -52,9 +54,14 @@ void RandomWeights::read(const std::string& name, int64_t offset, at::Tensor out
   } else if (name.ends_with(".bias")) {
     out.zero_();
   } else {
-    std::vector<float> values(static_cast<size_t>(out.numel()));
-    fill_normal(seed_, stream_of(name), offset, standard_deviation_, values);
-    out.copy_(at::from_blob(values.data(), {out.numel()}, at::kFloat));
+    constexpr int64_t kPiece = int64_t{1} << 20;  // elements
+    std::vector<float> values(static_cast<size_t>(std::min(kPiece, out.numel())));
+    for (int64_t done = 0; done < out.numel(); done += kPiece) {
+      const int64_t count = std::min(kPiece, out.numel() - done);
+      fill_normal(seed_, stream_of(name), offset + done, standard_deviation_,
+                  std::span(values).first(static_cast<size_t>(count)));
+      out.narrow(0, done, count).copy_(at::from_blob(values.data(), {count}, at::kFloat));
+    }
   }
 }
 

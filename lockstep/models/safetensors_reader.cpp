@@ -77,6 +77,12 @@ SafetensorsReader::SafetensorsReader(const std::string& folder) {
   has_index ? open_index(folder, index) : open_file(single);
 }
 
+SafetensorsReader SafetensorsReader::file(const std::string& path) {
+  SafetensorsReader reader;
+  reader.open_file(path);
+  return reader;
+}
+
 void SafetensorsReader::open_file(const std::string& path) {
   FileDescriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};

@@ -20,6 +20,8 @@ class SafetensorsReader {
   // there and hold what the index says, and nothing else; model.safetensors beside an index is refused, since
   // either could be meant. Throws ConfigError.
   explicit SafetensorsReader(const std::string& folder);
+  // One file by its own name.
+  static SafetensorsReader file(const std::string& path);
 
   // In the order of the files, then of the bytes.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
@@ -32,6 +34,8 @@ class SafetensorsReader {
   void read(const StoredTensor& tensor, int64_t first_byte, std::span<std::byte> out) const;
 
  private:
+  SafetensorsReader() = default;
+
   struct File {
     std::string path;
     FileDescriptor descriptor;

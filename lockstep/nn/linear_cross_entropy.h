@@ -8,8 +8,9 @@
 namespace lockstep::nn {
 
 constexpr int64_t kUntrainedTarget = -100;
-// Logits held at a time, in elements; 256 MiB in float32.
-constexpr int64_t kLogitsPerChunk = int64_t{1} << 26;
+// Logits made at a time, in elements. 128 MiB in float32; with their gradient and copies in the compute
+// dtype about three times that.
+constexpr int64_t kLogitsPerChunk = int64_t{1} << 25;
 
 // Sum over n with targets[n] != -100 of -log softmax(hidden[n] weight^T)[targets[n]].
 //
@@ -17,9 +18,8 @@ constexpr int64_t kLogitsPerChunk = int64_t{1} << 26;
 // device). Returns a scalar float32, or float64 for float64. Logits are computed in hidden's dtype, for
 // trained tokens alone, in chunks of at most `logits_per_chunk` elements; softmax and sums in the
 // dtype of the result. Where gradients are asked for they are computed chunk by chunk in the forward
-// pass (the logits are then never needed again); backward scales them. So it costs one
-// pair of matrix products more than nothing at all, and memory for the weight's gradient from here on.
-// First derivatives only.
+// pass, while the logits are at hand; backward only scales them. So nothing is computed twice, and the
+// weight's gradient [V, D] lives from here to the backward pass. First derivatives only.
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
                                 int64_t logits_per_chunk = kLogitsPerChunk);
 

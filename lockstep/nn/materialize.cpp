@@ -7,11 +7,7 @@
 namespace lockstep::nn {
 
 void set_parameter_data(const at::Tensor& parameter, const at::Tensor& data) {
-  at::Tensor handle = parameter;
-  if (handle.device() != data.device()) {
-    handle.unsafeGetTensorImpl()->_change_backend_component_keys(data.device());
-  }
-  handle.set_data(data);
+  parameter.unsafeGetTensorImpl()->shallow_copy_from(data.getIntrusivePtr());
 }
 
 void materialize(torch::nn::Module& root, WeightSource& source, const at::TensorOptions& options) {

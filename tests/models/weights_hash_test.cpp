@@ -1,0 +1,53 @@
+#include "lockstep/models/weights_hash.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace lockstep::models {
+namespace {
+
+std::string hash_of(const std::vector<float>& values, size_t piece) {
+  WeightsHash hash;
+  hash.start("a");
+  for (size_t i = 0; i < values.size(); i += piece) {
+    hash.append(std::span(values).subspan(i, std::min(piece, values.size() - i)));
+  }
+  return hash.finish();
+}
+
+TEST(WeightsHash, IsTheHashOfNamesAndBlockHashes) {
+  WeightsHash hash;
+  hash.start("a");
+  hash.append(std::vector<float>{1.0F, -2.0F});
+  hash.start("b");  // no values: a name alone
+  const std::string block = sha256_hex(std::string_view("\x00\x00\x80\x3f\x00\x00\x00\xc0", 8));
+  EXPECT_EQ(hash.finish(), sha256_hex("a\n" + block + "\nb\n"));
+}
+
+TEST(WeightsHash, DoesNotDependOnThePieces) {
+  std::vector<float> values(600'000);  // two whole blocks of 1 MiB and a part
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const std::string whole = hash_of(values, values.size());
+  EXPECT_EQ(hash_of(values, 100'003), whole);
+  EXPECT_EQ(hash_of(values, 262'144), whole);
+  values.back() += 1;
+  EXPECT_NE(hash_of(values, values.size()), whole);
+}
+
+TEST(WeightsHash, TellsNamesAndBordersApart) {
+  const std::vector<float> one = {1.0F};
+  WeightsHash split, joined;
+  split.start("a");
+  split.append(one);
+  split.start("b");
+  split.append(one);
+  joined.start("a");
+  joined.append(one);
+  joined.append(one);
+  joined.start("b");
+  EXPECT_NE(split.finish(), joined.finish());
+}
+
+}  // namespace
+}  // namespace lockstep::models

@@ -1,0 +1,53 @@
+#include "lockstep/nn/rotary.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace lockstep::nn {
+namespace {
+
+TEST(Rotary, TurnsChannelIWithChannelIPlusHalf) {
+  const auto positions = at::tensor({3}, at::kLong).unsqueeze(0);
+  const auto table = rotary_table(positions, 4, 100.0, at::kDouble);
+  const auto y = apply_rotary(at::tensor({1., 2., 0., 0.}, at::kDouble).view({1, 1, 1, 4}), table);
+  // Frequencies 1 and 100^(-1/2) = 0.1; position 3.
+  const auto expected =
+      at::tensor({std::cos(3.), 2 * std::cos(0.3), std::sin(3.), 2 * std::sin(0.3)}, at::kDouble);
+  EXPECT_TRUE(at::allclose(y.flatten(), expected, 0, 1e-12));
+}
+
+TEST(Rotary, ScoresDependOnTheDistanceAlone) {
+  const auto query = at::randn({1, 2, 1, 8}, at::kDouble);
+  const auto key = at::randn({1, 2, 1, 8}, at::kDouble);
+  const auto score = [&](int64_t query_position, int64_t key_position) {
+    const auto at_position = [](int64_t p) {
+      return rotary_table(at::tensor({p}, at::kLong).unsqueeze(0), 8, 10000.0, at::kDouble);
+    };
+    return (apply_rotary(query, at_position(query_position)) * apply_rotary(key, at_position(key_position)))
+        .sum();
+  };
+  EXPECT_TRUE(at::allclose(score(9, 4), score(105, 100), 1e-10));
+}
+
+TEST(Rotary, PackedDocumentsStartAnew) {
+  const auto positions = at::tensor({0, 1, 2, 0, 1, 2}, at::kLong).unsqueeze(0);
+  const auto table = rotary_table(positions, 4, 10000.0, at::kFloat);
+  EXPECT_TRUE(at::equal(table.cos.narrow(2, 0, 3), table.cos.narrow(2, 3, 3)));
+}
+
+TEST(Rotary, Bfloat16TablesHoldRoundedFloat32Angles) {
+  const auto positions = at::arange(1000, at::kLong).unsqueeze(0);
+  const auto wide = rotary_table(positions, 16, 10000.0, at::kFloat);
+  const auto narrow = rotary_table(positions, 16, 10000.0, at::kBFloat16);
+  EXPECT_TRUE(at::equal(narrow.sin, wide.sin.to(at::kBFloat16)));
+}
+
+}  // namespace
+}  // namespace lockstep::nn
