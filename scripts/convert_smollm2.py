@@ -164,8 +164,11 @@ def tokenizer_config(meta: dict) -> dict:
 
 
 def generation_config(meta: dict) -> dict:
-    return {f"{kind}_token_id": meta[f"tokenizer.ggml.{name}_token_id"]
-            for kind, name in (("bos", "bos"), ("eos", "eos"), ("pad", "padding"))}
+    return {
+        "bos_token_id": meta["tokenizer.ggml.bos_token_id"],
+        "eos_token_id": meta["tokenizer.ggml.eos_token_id"],
+        "pad_token_id": meta["tokenizer.ggml.padding_token_id"],
+    }
 
 
 def weights(reader: GGUFReader, meta: dict):

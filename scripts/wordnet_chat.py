@@ -76,10 +76,12 @@ def chats(folder: Path) -> list[str]:
 
 
 def licence(folder: Path) -> str:
-    lines = (folder / "data.noun").read_text(encoding="utf-8").splitlines()
-    # Each line is "  NUMBER text".
-    return "\n".join(line.split(maxsplit=1)[1].strip() if len(line.split()) > 1 else ""
-                     for line in lines if line.startswith(LICENCE_INDENT)) + "\n"
+    lines = []
+    for line in (folder / "data.noun").read_text(encoding="utf-8").splitlines():
+        if line.startswith(LICENCE_INDENT):
+            _number, _, text = line.strip().partition(" ")
+            lines.append(text.strip())
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
