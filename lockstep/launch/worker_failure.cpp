@@ -49,12 +49,16 @@ std::optional<WorkerExit> find_cause(const std::vector<WorkerExit>& exits) {
   return lost_a_peer;
 }
 
+std::optional<std::string> WorkerFailure::own_error() const {
+  constexpr std::string_view kPrefix = "lockstep: error: ";
+  if (exit.status.signal != 0 || log_tail.empty() || !log_tail.back().starts_with(kPrefix))
+    return std::nullopt;
+  return log_tail.back().substr(kPrefix.size());
+}
+
 std::string WorkerFailure::describe() const {
-  constexpr std::string_view kErrorPrefix = "lockstep: error: ";
-  if (exit.status.signal == 0 && !log_tail.empty() && log_tail.back().starts_with(kErrorPrefix)) {
-    return fmt::format("rank {}: {} (log: {})", exit.rank, log_tail.back().substr(kErrorPrefix.size()),
-                       log_path);
-  }
+  if (const auto error = own_error())
+    return fmt::format("rank {}: {} (log: {})", exit.rank, *error, log_path);
   std::string text = fmt::format("rank {} (pid {}) ended with {}{}. Its log {} ends:", exit.rank, exit.pid,
                                  exit.status.describe(), likely_reason(exit.status), log_path);
   for (const std::string& line : log_tail) text += "\n  | " + line;

@@ -33,8 +33,12 @@ struct WorkerFailure {
   std::string log_path;
   std::vector<std::string> log_tail;
 
-  // One line when the worker ended with an error of its own ("lockstep: error: ..." as its
-  // log's last line); else the rank, its signal or exit code, and below it the log's last lines.
+  // What the worker said of its end: "lockstep: error: ..." as the last line of its log, without
+  // that prefix. Nothing when it died by a signal or said nothing.
+  std::optional<std::string> own_error() const;
+
+  // One line when the worker said what was wrong; else the rank, its signal or exit code, and below
+  // it the log's last lines.
   std::string describe() const;
 };
 
