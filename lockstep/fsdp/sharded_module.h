@@ -75,6 +75,7 @@ class ShardedModule {
   bool root_has_hooks() const { return root_has_hooks_; }
 
   comm::Mesh& mesh() { return mesh_; }
+  c10::Device device() const { return options_.device; }
 
  private:
   struct Place {

@@ -1,0 +1,86 @@
+#include "lockstep/train/engine.h"
+
+#include <fstream>
+#include <string>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include "lockstep/base/check.h"
+#include "lockstep/base/env_var.h"
+#include "lockstep/comm/cuda_backend.h"
+
+namespace lockstep::train {
+namespace {
+
+c10::ScalarType dtype_of(const std::string& name) {
+  if (name == "bf16") return c10::kBFloat16;
+  if (name == "fp64") return c10::kDouble;
+  LOCKSTEP_CHECK(name == "fp32") << name;
+  return c10::kFloat;
+}
+
+c10::Device pick_device(const RunPlan& plan, int local_rank) {
+  if (!plan.use_gpu) return c10::kCPU;
+  LOCKSTEP_CHECK(comm::cuda_backend() != nullptr) << "the CUDA library is not loaded";
+  comm::cuda_backend()->set_device(local_rank);
+  return {c10::kCUDA, static_cast<c10::DeviceIndex>(local_rank)};
+}
+
+// The same bits in every run of the same ranks: sums inside an operation must not be split
+// over a number of threads that depends on the machine.
+void make_deterministic() {
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  if (!env_var("OMP_NUM_THREADS")) at::set_num_threads(1);
+}
+
+// Peak of the resident memory of this process, as the kernel counts it.
+int64_t peak_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Engine::Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEnv& env)
+    : recipe_(recipe),
+      plan_(plan),
+      device_(pick_device(plan, env.local_rank)),
+      compute_(dtype_of(plan.compute)) {
+  if (recipe.determinism != "none") make_deterministic();
+  comm::RendezvousOptions options;
+  options.rank = env.rank;
+  options.world_size = env.world_size;
+  options.one_host = env.local_world_size == env.world_size;
+  options.host = env.master_addr;
+  options.port = env.master_port;
+  options.listen_fd = env.store_fd;
+  options.timeout = recipe.failure.hang_timeout;
+  rendezvous_ = comm::Rendezvous::connect(options);
+  mesh_ = std::make_unique<comm::Mesh>(*rendezvous_, plan.strategy == "none" ? 1 : env.world_size,
+                                       plan.use_gpu ? comm::Backend::kNccl : comm::Backend::kGloo);
+}
+
+fsdp::FsdpOptions Engine::fsdp_options() const {
+  fsdp::FsdpOptions options;
+  options.strategy = plan_.strategy == "grad_op" ? fsdp::Strategy::kGradOp : fsdp::Strategy::kFull;
+  options.wrap = recipe_.sharding.wrap_modules.empty()
+                     ? fsdp::wrap_by_size(recipe_.sharding.wrap_min_parameters)
+                     : fsdp::wrap_by_type(recipe_.sharding.wrap_modules);
+  options.device = device_;
+  options.compute = compute_;
+  options.master = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.master);
+  options.reduce = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.reduce);
+  if (device_.is_cuda()) options.prefetch_units = options.reductions_in_flight = 1;
+  return options;
+}
+
+int64_t Engine::peak_bytes() const {
+  return device_.is_cuda() ? comm::cuda_backend()->peak_bytes(device_.index()) : peak_resident_bytes();
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,43 @@
+// What a worker has before a train function runs: its device, its place among the ranks, the
+// precision and the sharding that the recipe asks for.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include "lockstep/base/recipe.h"
+#include "lockstep/comm/mesh.h"
+#include "lockstep/comm/rendezvous.h"
+#include "lockstep/fsdp/options.h"
+#include "lockstep/launch/worker_env.h"
+#include "lockstep/train/run_plan.h"
+
+namespace lockstep::train {
+
+class Engine {
+ public:
+  // Collective. Picks the device (GPU `local_rank`, or the CPU), fixes threads and algorithms
+  // if recipe.determinism asks for it, and meets the other ranks. Throws CommError.
+  Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEnv& env);
+
+  comm::Mesh& mesh() { return *mesh_; }
+  c10::Device device() const { return device_; }
+  c10::ScalarType compute_dtype() const { return compute_; }
+  fsdp::FsdpOptions fsdp_options() const;
+
+  // Bytes held at most so far: by tensors on the GPU, or by the process (VmHWM).
+  int64_t peak_bytes() const;
+
+ private:
+  const Recipe& recipe_;
+  const RunPlan& plan_;
+  c10::Device device_;
+  c10::ScalarType compute_;
+  std::unique_ptr<comm::Rendezvous> rendezvous_;
+  std::unique_ptr<comm::Mesh> mesh_;
+};
+
+}  // namespace lockstep::train

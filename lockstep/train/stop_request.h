@@ -1,0 +1,13 @@
+// SIGINT and SIGTERM to a worker, kept until the step is done: all ranks stop after the same
+// step, whenever the signal reached each of them.
+#pragma once
+
+namespace lockstep::train {
+
+// Installs the handlers. Until `take_over_signals` the signals end the process at once.
+void take_over_signals();
+
+// The signal that came first, or 0. Async-signal-safe to set, cheap to read.
+int stop_signal();
+
+}  // namespace lockstep::train

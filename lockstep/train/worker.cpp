@@ -1,0 +1,89 @@
+#include "lockstep/train/worker.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/comm/cuda_library.h"
+#include "lockstep/record/host.h"
+#include "lockstep/train/program_facts.h"
+#include "lockstep/train/stop_request.h"
+#include "lockstep/train/train_context.h"
+
+namespace lockstep::train {
+namespace {
+
+RunData open_data(const Recipe& recipe) {
+  RunData data;
+  data.vocab_size = models::ModelSpec::load(recipe.model.source).vocab_size;
+  if (recipe.data.source != "random") data.tokenizer = text::Tokenizer::from_pretrained(recipe.model.source);
+  data.dataset = data::Dataset::open(recipe, data.tokenizer.get(), data.vocab_size);
+  return data;
+}
+
+void start_record(Reporter& reporter, const Recipe& recipe, const data::Dataset& dataset,
+                  const std::vector<std::string>& command) {
+  const ProgramFacts facts = program_facts();
+  reporter.record([&](record::Record& record) {
+    record.started = utc_now();
+    record.command = command;
+    record.recipe = recipe.effective();
+    record.commit = facts.commit;
+    record.binary_sha256 = facts.binary_sha256;
+    record.libraries = facts.libraries;
+    record.hosts = {record::HostFacts::of_this_machine().to_json()};
+    record.environment = record::relevant_environment(environ);
+    for (const auto& file : dataset.summary().files) record.data_sha256[file.path] = file.sha256;
+  });
+}
+
+}  // namespace
+
+int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
+               const std::vector<std::string>& overrides, const std::vector<std::string>& command,
+               const TrainFunction& train_func) {
+  log::set_rank(env.rank);
+  take_over_signals();
+  const Recipe recipe = Recipe::load(recipe_path, overrides);
+  // Before the first call to torch, which remembers for good whether there was CUDA.
+  const bool use_gpu = recipe.scaling.use_gpu.value_or(true) && comm::load_cuda_library().loaded;
+  if (recipe.scaling.use_gpu == true && !use_gpu) {
+    throw ConfigError("scaling.use_gpu is true, but " + comm::load_cuda_library().reason +
+                      ". Set scaling.use_gpu=false to train on the CPU");
+  }
+  const RunPlan plan = plan_run_of(recipe, env.world_size, use_gpu);
+  Reporter reporter(env, env.run_dir.empty() ? plan.run_dir : env.run_dir);
+
+  Engine engine(recipe, plan, env);
+  const RunData data = open_data(recipe);
+  start_record(reporter, recipe, *data.dataset, command);
+  reporter.event("started", {{"steps", data.dataset->steps_total()},
+                             {"world_size", env.world_size},
+                             {"device", engine.device().str()},
+                             {"strategy", plan.strategy},
+                             {"precision", plan.compute},
+                             {"data", data.dataset->summary().to_json()}});
+
+  TrainContext context(recipe, engine, reporter, data, /*before_weights=*/{});
+  train_func(context);
+  if (context.stopped_by() == 0) context.finish();
+
+  const auto code = context.stopped_by() == SIGINT    ? ExitCode::kInterrupted
+                    : context.stopped_by() == SIGTERM ? ExitCode::kPreempted
+                                                      : ExitCode::kFinished;
+  if (code != ExitCode::kFinished) {
+    reporter.event("stopped", {{"step", context.steps_done()},
+                               {"signal", code == ExitCode::kInterrupted ? "SIGINT" : "SIGTERM"}});
+  }
+  reporter.record([&](record::Record& record) {
+    record.finished = utc_now();
+    record.results["exit_code"] = static_cast<int>(code);
+    record.results["steps"] = context.steps_done();
+  });
+  engine.mesh().world().barrier();  // nobody leaves while others still talk to its store
+  return static_cast<int>(code);
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,44 @@
+// Runs of examples/tiny.yaml by the real program, in a folder that goes with the test.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/json.h"
+#include "lockstep/base/process.h"
+
+namespace lockstep::train::testing {
+
+class TinyRun {
+ public:
+  TinyRun();
+  ~TinyRun();
+
+  // `lockstep train examples/tiny.yaml run.dir=<dir> ARGUMENTS`; later arguments win.
+  Process start(const std::vector<std::string>& arguments);
+  // The same, to its end; returns how it ended. Output: `out`, `err`.
+  ExitStatus run(const std::vector<std::string>& arguments = {});
+
+  std::string dir() const { return folder_ / "run"; }
+  std::filesystem::path folder() const { return folder_; }
+  std::string out() const;
+  std::string err() const;
+
+  std::vector<Json> metrics() const;
+  std::vector<Json> events(const std::string& name) const;
+  Json finished() const { return events("finished").at(0); }
+  // Blocks until that many steps are in the metrics (or fails after a minute).
+  void wait_for_steps(size_t steps) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Process ids of the workers of `driver` that live now, by rank.
+std::vector<pid_t> workers_of(pid_t driver);
+bool lives(pid_t pid);
+// Polls until none of them lives; false after `seconds`.
+bool all_gone_within(const std::vector<pid_t>& pids, int seconds);
+
+}  // namespace lockstep::train::testing
