@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lockstep/base/check.h"
+#include "lockstep/comm/cuda_backend.h"
 
 namespace lockstep::comm {
 namespace {
@@ -65,6 +66,7 @@ void ordered_sum(const at::Tensor& out, const at::Tensor& parts) {
   LOCKSTEP_CHECK(parts.dim() == 2 && parts.size(1) == out.numel())
       << parts.sizes() << " into " << out.sizes();
   LOCKSTEP_CHECK(out.is_contiguous() && parts.is_contiguous());
+  if (out.is_cuda()) return cuda_backend()->ordered_sum(out, parts);
   const int64_t n = out.numel();
   switch (out.scalar_type()) {
     case at::kFloat:

@@ -8,7 +8,8 @@
 
 namespace lockstep::comm {
 
-// out: [n] = sum of parts: [W, n], added in out's dtype. CPU, contiguous. `out` is float32,
+// out: [n] = sum of parts: [W, n], added in out's dtype. Contiguous, on one device; on a GPU
+// it is enqueued on the current stream and has the same bits. `out` is float32,
 // float64 or int64; `parts` float32, float64, bfloat16, float16 or int64. Reads and writes
 // each element once.
 void ordered_sum(const at::Tensor& out, const at::Tensor& parts);

@@ -10,6 +10,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/gloo_communicator.h"
 #include "lockstep/comm/group.h"
 #include "lockstep/comm/heartbeat.h"
@@ -96,8 +97,10 @@ std::unique_ptr<Communicator> Rendezvous::make_communicator(const std::string& n
   group.rank0_host = options_.host;
   group.position = &position_;
   group.describe_silent_peers = [this, ranks] { return describe_silent_peers(ranks); };
-  LOCKSTEP_CHECK(backend == Backend::kGloo) << "only Gloo is built into this library";
-  return make_gloo_communicator(std::move(group));
+  if (backend == Backend::kGloo) return make_gloo_communicator(std::move(group));
+  CudaBackend* cuda = cuda_backend();
+  LOCKSTEP_CHECK(cuda) << "NCCL needs the CUDA library: call load_cuda_library first";
+  return cuda->make_nccl(group);
 }
 
 std::string Rendezvous::describe_silent_peers(const std::vector<int>& ranks) {

@@ -60,24 +60,27 @@ __global__ void adamw_kernel(T* p, T* m, T* v, const T* g, int64_t n, Scalars<T>
 }  // namespace
 
 template <typename T>
-cudaError_t launch_adamw(const AdamWArgs<T>& args, cudaStream_t stream) {
-  if (args.n == 0) return cudaSuccess;
-  const double bias1 = 1 - std::pow(args.beta1, static_cast<double>(args.step));
-  const double bias2 = 1 - std::pow(args.beta2, static_cast<double>(args.step));
-  const Scalars<T> scalars{static_cast<T>(1 - args.lr * args.weight_decay),
-                           static_cast<T>(1 - args.beta1),
-                           static_cast<T>(args.beta2),
-                           static_cast<T>(1 - args.beta2),
-                           static_cast<T>(args.lr / bias1),
+cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
+                         double weight_decay, int64_t step, cudaStream_t stream) {
+  if (shard.n == 0) return cudaSuccess;
+  const double bias1 = 1 - std::pow(beta1, static_cast<double>(step));
+  const double bias2 = 1 - std::pow(beta2, static_cast<double>(step));
+  const Scalars<T> scalars{static_cast<T>(1 - lr * weight_decay),
+                           static_cast<T>(1 - beta1),
+                           static_cast<T>(beta2),
+                           static_cast<T>(1 - beta2),
+                           static_cast<T>(lr / bias1),
                            static_cast<T>(std::sqrt(bias2)),
-                           static_cast<T>(args.eps)};
+                           static_cast<T>(eps)};
   constexpr int64_t kPerBlock = int64_t{kThreads} * kWidth<T>;
-  const auto blocks = static_cast<unsigned>((args.n + kPerBlock - 1) / kPerBlock);
-  adamw_kernel<T><<<blocks, kThreads, 0, stream>>>(args.p, args.m, args.v, args.g, args.n, scalars);
+  const auto blocks = static_cast<unsigned>((shard.n + kPerBlock - 1) / kPerBlock);
+  adamw_kernel<T><<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.n, scalars);
   return cudaGetLastError();
 }
 
-template cudaError_t launch_adamw(const AdamWArgs<float>&, cudaStream_t);
-template cudaError_t launch_adamw(const AdamWArgs<double>&, cudaStream_t);
+template cudaError_t launch_adamw(const AdamWShard<float>&, double, double, double, double, double, int64_t,
+                                  cudaStream_t);
+template cudaError_t launch_adamw(const AdamWShard<double>&, double, double, double, double, double, int64_t,
+                                  cudaStream_t);
 
 }  // namespace lockstep::kernels

@@ -1,5 +1,5 @@
-// Joins the kernel to the operator lockstep::adamw_, whose schema and CPU side are in
-// kernels/adamw.cpp.
+// The GPU's side of the operator lockstep::adamw_ (kernels/adamw.cpp has its schema, checks
+// its operands and calls it).
 #include <ATen/core/Tensor.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -13,42 +13,27 @@ namespace lockstep::kernels {
 namespace {
 
 template <typename T>
-void update(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, AdamWArgs<T> args) {
-  args.p = p.mutable_data_ptr<T>();
-  args.m = m.mutable_data_ptr<T>();
-  args.v = v.mutable_data_ptr<T>();
-  args.g = g.const_data_ptr<T>();
-  args.n = p.numel();
-  for (const T* start : {static_cast<const T*>(args.p), static_cast<const T*>(args.m),
-                         static_cast<const T*>(args.v), args.g}) {
-    LOCKSTEP_CHECK(reinterpret_cast<uintptr_t>(start) % 16 == 0)
+AdamWShard<T> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g) {
+  for (const at::Tensor* t : {&p, &m, &v, &g}) {
+    LOCKSTEP_CHECK(reinterpret_cast<uintptr_t>(t->const_data_ptr()) % 16 == 0)
         << "a shard must start at a multiple of 16 bytes";
   }
-  C10_CUDA_CHECK(launch_adamw(args, c10::cuda::getCurrentCUDAStream()));
+  return {p.mutable_data_ptr<T>(), m.mutable_data_ptr<T>(), v.mutable_data_ptr<T>(), g.const_data_ptr<T>(),
+          p.numel()};
 }
 
-void adamw(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-           double beta2, double eps, double weight_decay, int64_t step) {
-  LOCKSTEP_CHECK(step >= 1) << "step " << step;
-  for (const at::Tensor* t : {&static_cast<const at::Tensor&>(p), &static_cast<const at::Tensor&>(m),
-                              &static_cast<const at::Tensor&>(v), &g}) {
-    LOCKSTEP_CHECK(t->numel() == p.numel() && t->dtype() == p.dtype() && t->device() == p.device() &&
-                   t->is_contiguous())
-        << t->sizes() << " " << t->dtype() << " on " << t->device() << " beside " << p.sizes() << " "
-        << p.dtype() << " on " << p.device();
-  }
+void adamw_cuda(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
+                double beta2, double eps, double weight_decay, int64_t step) {
   const c10::cuda::CUDAGuard guard(p.device());
-  if (p.scalar_type() == at::kDouble) {
-    return update<double>(
-        p, m, v, g,
-        {.lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay, .step = step});
-  }
-  update<float>(
-      p, m, v, g,
-      {.lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay, .step = step});
+  const auto launch = [&](const auto& shard) {
+    C10_CUDA_CHECK(
+        launch_adamw(shard, lr, beta1, beta2, eps, weight_decay, step, c10::cuda::getCurrentCUDAStream()));
+  };
+  if (p.scalar_type() == at::kDouble) return launch(shard_of<double>(p, m, v, g));
+  launch(shard_of<float>(p, m, v, g));
 }
 
 }  // namespace
 }  // namespace lockstep::kernels
 
-TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("adamw_", &lockstep::kernels::adamw); }
+TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("adamw_", &lockstep::kernels::adamw_cuda); }

@@ -8,21 +8,20 @@
 
 namespace lockstep::kernels {
 
-// One step of AdamW over n elements, in place. T: float or double. All four start at a
-// multiple of 16 bytes. `step` counts from 1.
+// n elements of each; T: float or double. All four start at a multiple of 16 bytes.
 template <typename T>
-struct AdamWArgs {
+struct AdamWShard {
   T* p;
   T* m;
   T* v;
   const T* g;
   int64_t n;
-  double lr, beta1, beta2, eps, weight_decay;
-  int64_t step;
 };
 
-// Enqueues on `stream` of the current device; returns the launch's error.
+// One step of AdamW in place, step `step` from 1. Enqueues on `stream` of the current device
+// and returns the launch's error.
 template <typename T>
-cudaError_t launch_adamw(const AdamWArgs<T>& args, cudaStream_t stream);
+cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
+                         double weight_decay, int64_t step, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

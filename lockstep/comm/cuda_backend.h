@@ -1,0 +1,42 @@
+// What liblockstep_cuda.so offers to the core, which is built without CUDA: the library
+// registers its one CudaBackend while it is being loaded (comm/cuda_library.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lockstep/comm/communicator.h"
+#include "lockstep/comm/group.h"
+
+namespace lockstep::comm {
+
+class CudaBackend {
+ public:
+  virtual ~CudaBackend() = default;
+
+  // GPUs that this process may use (CUDA_VISIBLE_DEVICES counts).
+  virtual int device_count() = 0;
+  // For this thread; a rank does it before its first tensor. Throws ConfigError when there
+  // is no such device.
+  virtual void set_device(int device) = 0;
+  // Collective over the group, on this thread's device (comm/nccl_communicator.h).
+  virtual std::unique_ptr<Communicator> make_nccl(const Group& group) = 0;
+
+  // comm/ordered_sum.h for tensors on the current device; enqueues on the current stream.
+  virtual void ordered_sum(const at::Tensor& out, const at::Tensor& parts) = 0;
+
+  // Waits until the device has done everything asked of it so far.
+  virtual void synchronize() = 0;
+  // Bytes that torch's allocator has held in tensors at most, since the start or the last reset.
+  virtual int64_t peak_bytes(int device) = 0;
+  virtual void reset_peak_bytes(int device) = 0;
+  // Memory of the device, whoever uses it.
+  virtual int64_t total_bytes(int device) = 0;
+};
+
+// Null when the CUDA library is not loaded.
+CudaBackend* cuda_backend();
+// Called once, by the library's initialiser. `backend` lives as long as the process.
+void register_cuda_backend(CudaBackend* backend);
+
+}  // namespace lockstep::comm
