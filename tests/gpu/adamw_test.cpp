@@ -1,0 +1,34 @@
+#include "lockstep/kernels/adamw.h"
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+
+#include "tests/gpu/gpu_test.h"
+
+namespace lockstep {
+namespace {
+
+class GpuAdamW : public testing::GpuTest {};
+
+TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    for (const int64_t n : {1, 2, 3, 5, 1023, 1024, 100'003}) {
+      auto p = at::randn({n}, dtype), m = at::randn({n}, dtype), v = at::rand({n}, dtype);
+      auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
+      for (int64_t step = 1; step <= 3; ++step) {
+        const auto g = at::randn({n}, dtype);
+        const kernels::AdamWScalars scalars{
+            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step};
+        kernels::adamw(p, m, v, g, scalars);
+        kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
+      }
+      EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n << " " << dtype;
+      EXPECT_TRUE(at::equal(m_gpu.cpu(), m)) << n << " " << dtype;
+      EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n << " " << dtype;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

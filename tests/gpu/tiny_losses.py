@@ -1,0 +1,71 @@
+"""Trains examples/tiny.yaml on CPU workers and on GPUs and compares the losses, step by step.
+
+  python3 tests/gpu/tiny_losses.py --lockstep build/default/bin/lockstep --examples examples
+
+Everything is float32. Exits 0 when all losses agree, 1 when they do not or a run fails, and
+77 (skipped) where there is no GPU.
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+# Products are summed in another order on the GPU, and training amplifies that over 20 steps.
+RELATIVE_TOLERANCE = 1e-4
+
+
+def gpus() -> int:
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def losses(lockstep: str, recipe: pathlib.Path, run: pathlib.Path, settings: list[str]) -> list[float]:
+    command = [lockstep, "train", str(recipe), f"run.dir={run}", "precision.compute=fp32", *settings]
+    subprocess.run(command, check=True, cwd=recipe.parent.parent, stdout=subprocess.DEVNULL)
+    lines = (run / "metrics" / "g001.jsonl").read_text().splitlines()
+    return [json.loads(line)["loss"] for line in lines]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lockstep", required=True, help="the lockstep program")
+    parser.add_argument("--examples", required=True, type=pathlib.Path, help="the folder with tiny.yaml")
+    arguments = parser.parse_args()
+    available = gpus()
+    if available == 0:
+        print("skipped: no GPU")
+        return 77
+
+    lockstep = str(pathlib.Path(arguments.lockstep).resolve())
+    recipe = arguments.examples.resolve() / "tiny.yaml"
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        runs = pathlib.Path(folder)
+        on_cpu = losses(lockstep, recipe, runs / "cpu", ["scaling.num_workers=2", "scaling.use_gpu=false"])
+        for workers in range(1, min(available, 2) + 1):
+            on_gpu = losses(
+                lockstep, recipe, runs / f"gpu{workers}", [f"scaling.num_workers={workers}", "scaling.use_gpu=true"]
+            )
+            worst = max(abs(a - b) / abs(b) for a, b in zip(on_gpu, on_cpu))
+            ok = len(on_gpu) == len(on_cpu) and worst <= RELATIVE_TOLERANCE
+            wrong += not ok
+            print(
+                f"{workers} GPU{'s' if workers > 1 else ''}: {len(on_gpu)} of {len(on_cpu)} steps, last loss "
+                f"{on_gpu[-1]:.6f} (CPU {on_cpu[-1]:.6f}), largest relative difference {worst:.1e}: "
+                f"{'ok' if ok else 'WRONG'}"
+            )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
