@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <new>
+#include <string>
 
 #include "lockstep/base/error.h"
 
@@ -17,7 +18,10 @@ int report_errors(const std::function<int()>& body) noexcept {
     std::fputs("lockstep: error: out of memory on this host\n", stderr);
     return static_cast<int>(ExitCode::kDoesNotFit);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lockstep: internal error: %s\n", error.what());
+    // libtorch's errors carry a backtrace below their words; a debugger gives a better one.
+    const std::string words = error.what();
+    std::fprintf(stderr, "lockstep: internal error: %s\n",
+                 words.substr(0, words.find("\nException raised from")).c_str());
   } catch (...) {
     std::fputs("lockstep: internal error: an exception of unknown type\n", stderr);
   }

@@ -1,13 +1,12 @@
 #include "lockstep/train/engine.h"
 
-#include <fstream>
-#include <string>
-
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include <fstream>
+#include <string>
+
 #include "lockstep/base/check.h"
-#include "lockstep/base/env_var.h"
 #include "lockstep/comm/cuda_backend.h"
 
 namespace lockstep::train {
@@ -27,11 +26,12 @@ c10::Device pick_device(const RunPlan& plan, int local_rank) {
   return {c10::kCUDA, static_cast<c10::DeviceIndex>(local_rank)};
 }
 
-// The same bits in every run of the same ranks: sums inside an operation must not be split
-// over a number of threads that depends on the machine.
+// The same bits in every run of the same ranks, on any machine: sums inside an operation must
+// not be split over a number of threads that depends on its cores. So one thread a worker, on
+// the CPU; more workers use more cores.
 void make_deterministic() {
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
-  if (!env_var("OMP_NUM_THREADS")) at::set_num_threads(1);
+  at::set_num_threads(1);
 }
 
 // Peak of the resident memory of this process, as the kernel counts it.

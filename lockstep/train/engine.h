@@ -2,11 +2,11 @@
 // precision and the sharding that the recipe asks for.
 #pragma once
 
-#include <functional>
-#include <memory>
-
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
+
+#include <functional>
+#include <memory>
 
 #include "lockstep/base/recipe.h"
 #include "lockstep/comm/mesh.h"

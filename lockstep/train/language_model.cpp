@@ -1,10 +1,10 @@
 #include "lockstep/train/language_model.h"
 
-#include <algorithm>
-#include <optional>
-
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
+
+#include <algorithm>
+#include <optional>
 
 #include "lockstep/base/log.h"
 #include "lockstep/data/evaluation_stream.h"
@@ -66,8 +66,7 @@ std::vector<Answer> LanguageModel::answer_prompts() {
     const std::string text =
         chat ? tokenizer_->render_prompt(Json::array({{{"role", "user"}, {"content", prompt}}})) : prompt;
     const auto ids = tokenizer_->encode(text, /*add_special_tokens=*/!chat);
-    const auto answer =
-        models::generate(module_, ids, recipe_.evaluation.max_new_tokens, stop_ids_, agree);
+    const auto answer = models::generate(module_, ids, recipe_.evaluation.max_new_tokens, stop_ids_, agree);
     answers.push_back({prompt, tokenizer_->decode(answer, /*skip_special_tokens=*/true)});
   }
   return answers;
@@ -76,7 +75,8 @@ std::vector<Answer> LanguageModel::answer_prompts() {
 void LanguageModel::write_folder(const std::string& folder) {
   const auto& spec = module_->spec();
   std::optional<models::FolderExport> out;
-  if (state_->mesh().rank() == 0) out.emplace(spec, recipe_.model.source, folder, models::ExportOptions{.stop_ids = stop_ids_});
+  if (state_->mesh().rank() == 0)
+    out.emplace(spec, recipe_.model.source, folder, models::ExportOptions{.stop_ids = stop_ids_});
   for (const auto& tensor : models::export_plan(spec, recipe_.model.source)) {
     const at::Tensor values = state_->full_parameter(tensor.name);
     if (out) out->write(tensor.name, values);

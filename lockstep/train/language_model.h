@@ -19,7 +19,7 @@ namespace lockstep::train {
 using LossFunction = std::function<at::Tensor(const Batch&)>;
 
 struct HeldOutLoss {
-  double loss = 0;      // mean per trained token
+  double loss = 0;  // mean per trained token
   int64_t tokens = 0;
 };
 

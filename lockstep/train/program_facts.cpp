@@ -1,14 +1,13 @@
 #include "lockstep/train/program_facts.h"
 
 #include <dlfcn.h>
-
-#include <filesystem>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <openssl/crypto.h>
 #include <spdlog/version.h>
 #include <torch/version.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "lockstep/base/build_info.h"
 #include "lockstep/base/sha256.h"
@@ -18,7 +17,8 @@ namespace {
 
 std::string own_library() {
   Dl_info info{};
-  return dladdr(reinterpret_cast<const void*>(&own_library), &info) != 0 && info.dli_fname ? info.dli_fname : "";
+  return dladdr(reinterpret_cast<const void*>(&own_library), &info) != 0 && info.dli_fname ? info.dli_fname
+                                                                                           : "";
 }
 
 }  // namespace

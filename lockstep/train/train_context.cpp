@@ -1,11 +1,11 @@
 #include "lockstep/train/train_context.h"
 
-#include <cmath>
-#include <csignal>
-
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
+
+#include <cmath>
+#include <csignal>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
@@ -27,7 +27,8 @@ TrainContext::TrainContext(const Recipe& recipe, Engine& engine, Reporter& repor
 
 void TrainContext::begin_model() {
   if (model_) {
-    throw ConfigError("train: prepare_model was called twice; a run trains one model. Put both into one module");
+    throw ConfigError(
+        "train: prepare_model was called twice; a run trains one model. Put both into one module");
   }
   if (before_weights_) before_weights_(mesh());
 }
@@ -42,7 +43,8 @@ void TrainContext::end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFun
   }
   Json units = Json::array();
   for (const auto& unit : model_->units()) {
-    log::info("unit {} ({}): {} parameters, {} of them frozen", unit.name, unit.type, unit.numel, unit.frozen_numel);
+    log::info("unit {} ({}): {} parameters, {} of them frozen", unit.name, unit.type, unit.numel,
+              unit.frozen_numel);
     units.push_back({{"name", unit.name}, {"type", unit.type}, {"parameters", unit.numel}});
   }
   reporter_.event("model", {{"parameters", model_->numel()}, {"units", units}});
@@ -90,7 +92,7 @@ void TrainContext::update(const Batch& batch) {
   // One small sum tells every rank the loss and whether a signal came to any of them.
   const int signal = stop_signal();
   const auto options = loss_sum_.options();
-  at::Tensor sums = at::stack({loss_sum_.view({}), at::full({}, signal == SIGINT ? 1.0 : 0.0, options),
+  at::Tensor sums = at::stack({loss_sum_.squeeze(), at::full({}, signal == SIGINT ? 1.0 : 0.0, options),
                                at::full({}, signal == SIGTERM ? 1.0 : 0.0, options)});
   loss_sum_.reset();
   mesh().world().all_reduce(sums).wait();
@@ -98,11 +100,12 @@ void TrainContext::update(const Batch& batch) {
   const at::Tensor on_host = sums.to(at::kCPU);
   const double loss = on_host[0].item<double>();
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
-    throw GuardError(fmt::format(
-        "train: step {} has loss {} and gradient norm {}; the weights are as they were before it. Look at rows {} "
-        "to {} of the data (docs/data.md tells their order), or lower optimizer.lr",
-        batch.step + 1, loss, norm, batch.step * recipe_.train.global_batch,
-        (batch.step + 1) * recipe_.train.global_batch - 1));
+    throw GuardError(
+        fmt::format("train: step {} has loss {} and gradient norm {}; the weights are as they were before "
+                    "it. Look at rows {} "
+                    "to {} of the data (docs/data.md tells their order), or lower optimizer.lr",
+                    batch.step + 1, loss, norm, batch.step * recipe_.train.global_batch,
+                    (batch.step + 1) * recipe_.train.global_batch - 1));
   }
   optimizer_->set_lr(
       optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
@@ -155,11 +158,9 @@ void TrainContext::evaluate(const std::string& when) {
     mesh().position().phase = "evaluation";
     const auto [loss, tokens] = held_out_loss(data_.dataset, loss_, mesh());
     held_out_[when] = loss;
-    reporter_.event("evaluation", {{"when", when},
-                                   {"step", steps_done_},
-                                   {"source", "held_out"},
-                                   {"loss", loss},
-                                   {"tokens", tokens}});
+    reporter_.event(
+        "evaluation",
+        {{"when", when}, {"step", steps_done_}, {"source", "held_out"}, {"loss", loss}, {"tokens", tokens}});
   }
   if (language_model_ && when != "during") {
     for (const auto& answer : language_model_->answer_prompts()) {

@@ -125,10 +125,10 @@ class TrainContext {
   std::shared_ptr<optim::AdamW> optimizer_;
   double peak_lr_ = 0;
 
-  at::Tensor loss_sum_;               // float64 scalar on the device: this rank's share of the step's loss
+  at::Tensor loss_sum_;  // float64 scalar on the device: this rank's share of the step's loss
   int64_t steps_done_ = 0;
-  bool step_open_ = false;            // updated, but its line of metrics is not written yet
-  record::StepMetrics metrics_;       // of the last step
+  bool step_open_ = false;                  // updated, but its line of metrics is not written yet
+  record::StepMetrics metrics_;             // of the last step
   std::map<std::string, double> held_out_;  // loss by "before", "during" (the last), "after"
   std::chrono::steady_clock::time_point step_start_;
   int stopped_by_ = 0;

@@ -1,7 +1,8 @@
 #include "lockstep/train/worker.h"
 
-#include <csignal>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"

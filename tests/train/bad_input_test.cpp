@@ -90,7 +90,8 @@ TEST(BadInput, GlobalBatchThatDoesNotDivide) {
 
 TEST(BadInput, MoreWorkersThanGpus) {
   TinyRun run;
-  expect_refused(run, {"scaling.use_gpu=true", "scaling.num_workers=64", "train.global_batch=128"}, 2, {"GPU"});
+  expect_refused(run, {"scaling.use_gpu=true", "scaling.num_workers=64", "train.global_batch=128"}, 2,
+                 {"GPU"});
 }
 
 TEST(BadInput, ARunThatExistsIsNotTouched) {

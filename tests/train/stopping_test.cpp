@@ -8,8 +8,8 @@
 namespace lockstep::train {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::all_gone_within;
+using ::testing::HasSubstr;
 using testing::TinyRun;
 using testing::workers_of;
 

@@ -49,8 +49,11 @@ TinyRun::~TinyRun() { std::filesystem::remove_all(folder_); }
 
 Process TinyRun::start(const std::vector<std::string>& arguments) {
   ProcessOptions options;
-  options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep", "train", LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml",
-                  "run.dir=" + dir(), "model.source=" LOCKSTEP_SOURCE_DIR "/examples/tiny/model",
+  options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep",
+                  "train",
+                  LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml",
+                  "run.dir=" + dir(),
+                  "model.source=" LOCKSTEP_SOURCE_DIR "/examples/tiny/model",
                   "data.sources=[{path: " LOCKSTEP_SOURCE_DIR "/examples/tiny/text.jsonl}]"};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.standard_output = Output::file(folder_ / "out");

@@ -1,8 +1,8 @@
 // Whole runs: what they leave, that they learn, that they repeat.
+#include "tests/train/tiny_run.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "tests/train/tiny_run.h"
 
 namespace lockstep::train {
 namespace {
@@ -75,7 +75,8 @@ TEST(TinyExample, AStrategyChangesNothingButMemory) {
     arguments.push_back(strategy);
     ASSERT_TRUE(other.run(arguments).success()) << other.err();
     for (size_t step = 0; step < 4; ++step) {
-      EXPECT_NEAR(other.metrics()[step].at("loss").get<double>(), full.metrics()[step].at("loss").get<double>(), 1e-9);
+      EXPECT_NEAR(other.metrics()[step].at("loss").get<double>(),
+                  full.metrics()[step].at("loss").get<double>(), 1e-9);
     }
   }
 }
