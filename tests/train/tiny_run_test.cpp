@@ -16,7 +16,7 @@ TEST(TinyExample, LearnsAndLeavesItsRecord) {
   const auto metrics = run.metrics();
   ASSERT_EQ(metrics.size(), 20);
   EXPECT_NEAR(metrics.front().at("loss").get<double>(), std::log(512.0), 0.3);  // a guess among 512 tokens
-  EXPECT_LT(metrics.back().at("loss").get<double>(), 5.2);
+  EXPECT_LT(metrics.back().at("loss").get<double>(), 5.5);
   for (const char* key : {"step", "tokens", "tokens_per_s", "grad_norm", "lr", "step_ms", "peak_bytes"}) {
     EXPECT_TRUE(metrics.back().contains(key)) << key;
   }
