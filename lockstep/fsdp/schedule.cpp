@@ -25,9 +25,15 @@ void Schedule::enter_forward(Unit& unit) {
   }
 }
 
+void Schedule::keep_gathered(bool keep) {
+  keep_gathered_ = keep;
+  if (keep) return;
+  for (const auto& unit : units_) unit->release();
+}
+
 void Schedule::leave_forward(Unit& unit, bool awaits_backward) {
   if (in_backward_) return;  // a recomputation: backward frees the unit
-  if (awaits_backward && keeps_after_forward(unit)) return;
+  if (awaits_backward ? keeps_after_forward(unit) : keep_gathered_) return;
   unit.release();
   if (unit.index() == 0 && !awaits_backward) {
     for (const auto& prefetched : units_) prefetched->release();  // gathered ahead, but never run

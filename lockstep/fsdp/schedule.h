@@ -26,6 +26,9 @@ class Schedule {
   // then are gradients summed over replicas, and parameters that are kept (grad-op) freed.
   void set_last_micro_batch(bool last) { last_micro_batch_ = last; }
 
+  // While on, units stay gathered after forwards without gradients. Turning it off frees them.
+  void keep_gathered(bool keep);
+
   void enter_forward(Unit& unit);
   void leave_forward(Unit& unit, bool awaits_backward);
   void enter_backward(Unit& unit);  // a gradient of its output is there
@@ -43,6 +46,7 @@ class Schedule {
   comm::Mesh& mesh_;
   std::vector<std::shared_ptr<Unit>> units_;
   bool last_micro_batch_ = true;
+  bool keep_gathered_ = false;
   bool in_backward_ = false;
   size_t num_reduced_ = 0;      // units already taken off the end of units_ in this backward
   std::deque<Unit*> reducing_;  // started, oldest first

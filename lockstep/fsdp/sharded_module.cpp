@@ -204,6 +204,8 @@ at::Tensor ShardedModule::gather_slices(const std::string& name, bool gradient) 
 
 void ShardedModule::set_last_micro_batch(bool last) { schedule_->set_last_micro_batch(last); }
 
+void ShardedModule::keep_gathered(bool keep) { schedule_->keep_gathered(keep); }
+
 double ShardedModule::clip_grad_norm(double max_norm) {
   const at::NoGradGuard no_grad;
   at::Tensor sum_of_squares =

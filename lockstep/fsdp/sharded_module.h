@@ -64,6 +64,10 @@ class ShardedModule {
   // See Schedule::set_last_micro_batch. True at the start.
   void set_last_micro_batch(bool last);
 
+  // While on, units stay gathered after forwards without gradients: many small ones (a token
+  // at a time) then gather once, and each rank holds the whole model in the computing dtype.
+  void keep_gathered(bool keep);
+
   // Collective. The 2-norm of all gradients, over all shards; when max_norm > 0 they are
   // scaled down to it as torch.nn.utils.clip_grad_norm_ does (by max_norm / (norm + 1e-6)).
   double clip_grad_norm(double max_norm);
@@ -76,6 +80,7 @@ class ShardedModule {
 
   comm::Mesh& mesh() { return mesh_; }
   c10::Device device() const { return options_.device; }
+  int64_t compute_element_size() const { return static_cast<int64_t>(c10::elementSize(options_.compute)); }
 
  private:
   struct Place {

@@ -14,6 +14,11 @@
 #include "lockstep/models/weights_hash.h"
 
 namespace lockstep::train {
+namespace {
+
+constexpr int64_t kWholeModelBytes = 8LL << 30;
+
+}  // namespace
 
 HeldOutLoss held_out_loss(const std::shared_ptr<const data::Dataset>& dataset, const LossFunction& loss,
                           comm::Mesh& mesh) {
@@ -61,6 +66,10 @@ std::vector<Answer> LanguageModel::answer_prompts() {
     world.broadcast(shared, 0).wait();
     return shared.item<int64_t>();
   };
+  // Gathering every unit again for each token would take most of the time; a model too large to
+  // be whole on each rank is gathered so all the same.
+  const bool whole = state_->numel() * state_->compute_element_size() <= kWholeModelBytes;
+  state_->keep_gathered(whole);
   for (const auto& prompt : recipe_.evaluation.prompts) {
     const bool chat = tokenizer_->has_chat_template();
     const std::string text =
@@ -69,6 +78,7 @@ std::vector<Answer> LanguageModel::answer_prompts() {
     const auto answer = models::generate(module_, ids, recipe_.evaluation.max_new_tokens, stop_ids_, agree);
     answers.push_back({prompt, tokenizer_->decode(answer, /*skip_special_tokens=*/true)});
   }
+  state_->keep_gathered(false);
   return answers;
 }
 

@@ -141,8 +141,8 @@ struct Case {
 
   std::string words() const {
     return fmt::format("wrapped by {}, accumulation {}, {}, {}, {} ahead", by_type ? "type" : "size",
-                       accumulation, clip ? "clipped" : "not clipped", dtype == at::kDouble ? "float64" : "float32",
-                       ahead);
+                       accumulation, clip ? "clipped" : "not clipped",
+                       dtype == at::kDouble ? "float64" : "float32", ahead);
   }
 };
 

@@ -26,7 +26,9 @@ class CountingAllocator : public c10::Allocator {
     return {address, block, &release, c10::kCPU};
   }
   c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
-  void copy_data(void* to, const void* from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
 
   int64_t live() const { return live_; }
   int64_t peak() const { return peak_; }
@@ -65,7 +67,8 @@ LOCKSTEP_MODULE(Layer);
 
 struct StackImpl : nn::Module {
   StackImpl() {
-    for (int i = 0; i < kLayers; ++i) layers.push_back(register_module("l" + std::to_string(i), Layer().ptr()));
+    for (int i = 0; i < kLayers; ++i)
+      layers.push_back(register_module("l" + std::to_string(i), Layer().ptr()));
   }
   at::Tensor forward(at::Tensor x) {
     for (auto& layer : layers) x = layer(x);
@@ -105,7 +108,8 @@ TEST(Memory, FullShardingHoldsItsShardAndTwoGatheredUnits) {
     // Weights, gradients and two moments, sharded; two units' worth gathered: the weights of
     // one and its gradients; one parameter's gradient on its way into them; the other ranks'
     // pieces while they are summed. Activations of one row are nothing beside that.
-    const int64_t allowed_per_rank = 4 * kModelBytes / world_size + 2 * kUnitBytes + 2 * kParameterBytes + (1 << 16);
+    const int64_t allowed_per_rank =
+        4 * kModelBytes / world_size + 2 * kUnitBytes + 2 * kParameterBytes + (1 << 16);
     const int64_t pieces = 2 * kUnitBytes;
     EXPECT_LE(counting.peak() - before, world_size * (allowed_per_rank + pieces));
     EXPECT_GE(counting.peak() - before, 4 * kModelBytes);

@@ -59,6 +59,20 @@ TEST(Sharded, ForwardWithoutGradientsLeavesNothingGathered) {
   }
 }
 
+TEST(Sharded, KeptUnitsAreGatheredOnceForManyForwards) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(), mesh, in_float64());
+    const at::NoGradGuard no_grad;
+    model.state().keep_gathered(true);
+    model(at::arange(4));
+    const int64_t after_one = mesh.shard_gather().bytes_sent();
+    model(at::arange(4));
+    EXPECT_EQ(mesh.shard_gather().bytes_sent(), after_one);
+    model.state().keep_gathered(false);
+    EXPECT_ANY_THROW(model->embedding.sum());
+  });
+}
+
 TEST(Sharded, EvaluationBetweenStepsSeesTheNewWeights) {
   for (const auto strategy : {Strategy::kFull, Strategy::kGradOp}) {
     comm::run_mesh(2, 2, [&](comm::Mesh& mesh) {
@@ -83,7 +97,8 @@ TEST(Sharded, SendsTheBytesOfTheFormula) {
       const int64_t sent = mesh.shard_gather().bytes_sent() + mesh.shard_reduce().bytes_sent() - before;
       const int64_t root_shard = 19, block_shard = 27, frozen_shard = 2;  // ceil(55/3), ceil(80/3), ceil(5/3)
       const int64_t block_gathers = keep ? 3 : 2 + 2 + 1;
-      EXPECT_EQ(sent, 2 * 8 * (root_shard * 2 + block_shard * (block_gathers + 3) + frozen_shard * block_gathers));
+      EXPECT_EQ(sent,
+                2 * 8 * (root_shard * 2 + block_shard * (block_gathers + 3) + frozen_shard * block_gathers));
     });
   }
 }
