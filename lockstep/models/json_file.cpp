@@ -32,7 +32,7 @@ Json parse_json(std::string_view text, const std::string& origin) {
   Json json;
   try {
     json = Json::parse(text, see);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // also a number that no double holds
     throw ConfigError(fmt::format("model: {} is not JSON: {}. Download it again", origin, error.what()));
   }
   if (too_deep)

@@ -6,8 +6,8 @@
 OUT receives, for each small random model, a Hugging Face folder and beside it reference.safetensors
 with `tokens`, `logits` and the gradient of the loss (sum over predicted tokens) for every parameter,
 named `grad.<parameter>`. With --smollm2, a converted SmolLM2-135M-Instruct, also smollm2.safetensors:
-`tokens`, `logits` [positions, every LOGIT_STRIDE-th entry], `positions`, and for every parameter, in the
-model's order, the gradient's norm, largest absolute value and SAMPLES evenly spaced elements.
+`tokens`, `logits` [positions, every LOGIT_STRIDE-th entry], `positions`, and for every parameter, in
+ascending order of names, the gradient's norm, largest absolute value and SAMPLES evenly spaced elements.
 
 Needs transformers 5 and torch with its Python dependencies; the tests need none of it. The same
 versions give the same files. Made with transformers 5.24.0 and torch 2.13.0 on CPU.
@@ -70,7 +70,7 @@ def write_smollm2(path: Path, folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
     logits = loss_and_gradients(model, tokens)
     positions = torch.tensor([0, 1, len(tokens) // 2, len(tokens) - 1])
-    gradients = [p.grad.flatten() for _, p in model.named_parameters()]
+    gradients = [p.grad.flatten() for _, p in sorted(model.named_parameters())]
     samples = [g[torch.arange(SAMPLES) * (g.numel() // SAMPLES)] for g in gradients]
     save_file(
         {

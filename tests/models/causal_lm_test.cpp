@@ -143,7 +143,7 @@ TEST_F(EditedFolder, AnotherVocabularyIsRefused) {
 TEST_F(EditedFolder, TensorsThatNobodyReadsAreRefused) {
   copy("llama_all_bias");
   set("mlp_bias", false);
-  expect_refused({"mlp.down_proj.bias", "would not be read"});
+  expect_refused({"mlp.gate_proj.bias", "would not be read"});
 }
 
 TEST_F(EditedFolder, TensorsThatAreNotThereAreRefused) {

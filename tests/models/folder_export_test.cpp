@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/models/safetensors_reader.h"
 #include "lockstep/models/stop_tokens.h"
 #include "lockstep/models/weight_shapes.h"
 #include "tests/models/model_folders.h"

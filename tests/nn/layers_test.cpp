@@ -22,6 +22,8 @@ struct CountingSource : WeightSource {
   std::vector<std::string> names;
 };
 
+at::Tensor row(const std::vector<double>& values) { return at::tensor(values, at::kDouble).unsqueeze(0); }
+
 at::TensorOptions described() { return at::TensorOptions().device(at::kMeta); }
 
 TEST(Layers, BearNamesThatWrapPoliciesMatch) {
@@ -35,9 +37,9 @@ TEST(Layers, DescribedParametersTakeValuesInPlace) {
   const at::Tensor handle = linear->weight;  // fsdp and optimizers keep handles
   CountingSource source;
   materialize(*linear, source, at::kDouble);
-  EXPECT_TRUE(at::equal(handle, at::tensor({{0., 1., 2.}, {3., 4., 5.}}, at::kDouble)));
+  EXPECT_TRUE(at::equal(handle, at::arange(6, at::kDouble).view({2, 3})));
   EXPECT_TRUE(handle.requires_grad());
-  EXPECT_TRUE(at::equal(linear(at::ones({1, 3}, at::kDouble)), at::tensor({{3., 13.}}, at::kDouble)));
+  EXPECT_TRUE(at::equal(linear(at::ones({1, 3}, at::kDouble)), row({3, 13})));
 }
 
 TEST(Layers, ATiedWeightIsReadOnceAndStaysOne) {
@@ -53,10 +55,10 @@ TEST(Layers, ATiedWeightIsReadOnceAndStaysOne) {
 
 TEST(RMSNorm, DividesByTheRootMeanSquare) {
   RMSNorm norm(2, 0.5, at::kDouble);
-  norm->weight.data().copy_(at::tensor({1., 10.}, at::kDouble));
+  norm->weight.data().copy_(row({1, 10})[0]);
   // mean of squares 12.5, plus eps 0.5: sqrt(13)
-  const auto expected = at::tensor({{3., 40.}}, at::kDouble) / std::sqrt(13.0);
-  EXPECT_TRUE(at::allclose(norm(at::tensor({{3., 4.}}, at::kDouble)), expected, 1e-12));
+  const auto expected = row({3, 40}) / std::sqrt(13.0);
+  EXPECT_TRUE(at::allclose(norm(row({3, 4})), expected, 1e-12));
 }
 
 TEST(RMSNorm, SquaresOfBfloat16AreSummedInFloat32) {
