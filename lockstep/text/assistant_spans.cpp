@@ -63,15 +63,22 @@ class SpanFinder {
     return std::nullopt;
   }
 
-  // The special token that follows the content. Tool calls would come in between.
+  // The special token that follows the content, unless tool calls come in between.
   std::optional<size_t> end_by_content(size_t index) const {
-    if (messages_[index].contains("tool_calls")) return std::nullopt;
+    if (shows_tool_calls(index)) return std::nullopt;
     const auto content = place_of_content(index);
     if (!content) return std::nullopt;
     for (const PlacedToken& token : tokens_)
       if (token.begin >= content->end && tokenizer_.is_special(token.id))
         return is_whitespace(between(content->end, token.begin)) ? std::optional(token.end) : std::nullopt;
     return std::nullopt;
+  }
+
+  bool shows_tool_calls(size_t index) const {
+    if (!messages_[index].contains("tool_calls")) return false;
+    Json without = messages_;
+    without[index].erase("tool_calls");
+    return render_(without, /*add_generation_prompt=*/false) != chat_;
   }
 
   // The first token after `begin` like that which ends `chat_up_to_turn`, if it is the turn's own.

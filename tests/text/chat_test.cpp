@@ -6,10 +6,12 @@
 #include "lockstep/text/tokenizer.h"
 #include "tests/text/temp_folder.h"
 #include "tests/text/text_data.h"
+#include "tests/text/tok_with_template.h"
 
 namespace lockstep::text {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -17,20 +19,6 @@ const Json& cases() {
   static const Json all = read_json(data_path("text_cases.json"));
   return all;
 }
-
-// The small tokenizer with another chat template.
-class TokWithTemplate {
- public:
-  explicit TokWithTemplate(const std::string& chat_template) {
-    folder_.copy(data_path("tok")).write("chat_template.jinja", chat_template);
-    tokenizer_ = Tokenizer::from_pretrained(folder_.path());
-  }
-  const Tokenizer* operator->() const { return tokenizer_.get(); }
-
- private:
-  TempFolder folder_;
-  std::unique_ptr<Tokenizer> tokenizer_;
-};
 
 // '1' trained, '0' not. A '?' in `expected`, the newline after a turn's end, takes either.
 std::string mask_text(const RenderedChat& chat, const std::string& expected) {
@@ -114,6 +102,86 @@ TEST(ChatCases, T13_GenerationMarksRenderAsNothingAndGiveTheMask) {
   const Json& expected = cases()["T13"];
   const TokWithTemplate tokenizer(expected["chat_template"]);
   expect_as_in_case(tokenizer->render_chat(expected["messages"]), expected);
+}
+
+TEST(Chat, NullsAreAbsentAndReasoningGoesByEachName) {
+  const TokWithTemplate tokenizer(
+      "{% for m in messages %}{{ m.content is defined }}{{ m.reasoning_content }}{{ m.thinking }};{% endfor "
+      "%}");
+  Json messages = {{{"role", "user"}, {"content", nullptr}},
+                   {{"role", "tool"}, {"content", ""}, {"reasoning", "r"}}};
+  EXPECT_EQ(tokenizer->render_prompt(messages), "False;Truerr;");
+}
+
+TEST(Chat, TemplateSeesTheSpecialTokensAndThePrompt) {
+  const TokWithTemplate tokenizer(
+      "{{ eos_token }}{{ bos_token is defined }}{{ add_generation_prompt }}{{ tools }}");
+  EXPECT_EQ(tokenizer->render_prompt({{{"role", "user"}}}), "<|im_end|>FalseTrueNone");
+}
+
+TEST(Chat, TemplatesOfAdditionalFilesGoByTheirNames) {
+  TempFolder folder;
+  folder.copy(data_path("tok"))
+      .write("chat_template.jinja", "plain")
+      .write("additional_chat_templates/tool_use.jinja", "with tools");
+  const auto tokenizer = Tokenizer::from_pretrained(folder.path());
+  EXPECT_EQ(tokenizer->render_prompt({{{"role", "user"}}}), "plain");
+  EXPECT_EQ(tokenizer->render_prompt({{{"role", "user"}}}, Json::array()), "with tools");
+}
+
+TEST(Chat, WhatATemplateRefusesIsADataErrorWithItsWords) {
+  const TokWithTemplate tokenizer("\n{{ raise_exception('roles must alternate') }}");
+  EXPECT_THAT(
+      [&] {
+        tokenizer->render_chat({{{"role", "user"}}});
+      },
+      ThrowsMessage<DataError>(
+          AllOf(HasSubstr("chat_template.jinja"), HasSubstr("line 2: roles must alternate"))));
+}
+
+TEST(Chat, MessagesThatAreNoneAreRefusedByPlace) {
+  const TokWithTemplate tokenizer("x");
+  const auto refuses = [&](const Json& messages, const char* why) {
+    EXPECT_THAT([&] { tokenizer->render_chat(messages); }, ThrowsMessage<DataError>(HasSubstr(why)));
+  };
+  refuses(Json::array(), "an empty list");
+  refuses("hello", "got string");
+  refuses(nullptr, "got null");
+  refuses({{{"role", "user"}}, "hello"}, "messages[1]");
+  refuses({{{"role", 3}}}, "messages[0]");
+  refuses({{{"role", "user"}, {"content", "\xFF"}}}, "not UTF-8");
+}
+
+TEST(Chat, WithoutATemplateTheErrorSaysWhereToPutOne) {
+  TempFolder folder;
+  folder.write("tokenizer.json", read_json(data_path("tok/tokenizer.json")).dump());
+  const auto tokenizer = Tokenizer::from_pretrained(folder.path());
+  EXPECT_FALSE(tokenizer->has_chat_template());
+  EXPECT_THAT(
+      [&] {
+        tokenizer->render_chat({{{"role", "user"}}});
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("chat_template.jinja")));
+}
+
+TEST(Chat, ABrokenTemplateDoesNotKeepPlainTextFromTraining) {
+  const TokWithTemplate tokenizer("line one\n{% if %}");
+  EXPECT_FALSE(tokenizer->encode("blue.").empty());
+  EXPECT_THAT(
+      [&] {
+        tokenizer->render_chat({{{"role", "user"}}});
+      },
+      ThrowsMessage<ConfigError>(AllOf(HasSubstr("chat_template.jinja"), HasSubstr("line 2"))));
+}
+
+TEST(Chat, AnEndlessTemplateIsStopped) {
+  const TokWithTemplate tokenizer(
+      "{% for a in range(99999) %}{% for b in range(99999) %}{% set x = a %}{% endfor %}{% endfor %}");
+  EXPECT_THAT(
+      [&] {
+        tokenizer->render_prompt({{{"role", "user"}}});
+      },
+      ThrowsMessage<DataError>(HasSubstr("fuel")));
 }
 
 }  // namespace

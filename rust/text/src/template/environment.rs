@@ -5,8 +5,8 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind};
 
 use super::{generation, json, methods, python};
 
-/// Instructions that one rendering may take, some seconds' worth: a template cannot hang a run.
-const FUEL: u64 = 100_000_000;
+/// Instructions that one rendering may take, a second or so: a template cannot hang a run.
+const FUEL: u64 = 20_000_000;
 
 pub fn like_transformers() -> Environment<'static> {
     let mut environment = Environment::new();
