@@ -32,7 +32,7 @@ def main() -> None:
     before, after = held_out_loss(run, "before"), held_out_loss(run, "after")
     print(f"""
 What happened  SmolLM2-135M learnt to answer as a dictionary does, on two workers that each held
-               half of it. Loss on 200 words that it never saw: {before:.3f} before, {after:.3f} after.
+               half of it. Loss on words that it never saw: {before:.3f} before, {after:.3f} after.
 Files          {run}/model    the fine-tuned model, a Hugging Face folder
                {run}/metrics  a line per step; {run}/events: what happened when
 Try next       build/default/bin/lockstep train examples/demo.yaml name=longer train.steps=100
