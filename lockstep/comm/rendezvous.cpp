@@ -61,11 +61,17 @@ std::unique_ptr<Rendezvous> Rendezvous::connect(const RendezvousOptions& options
     rendezvous->impl_->heartbeat =
         std::make_unique<Heartbeat>(open_tcp_store(options, false), options.rank, rendezvous->position_);
   } catch (const std::exception& error) {
+    const std::string words = first_line(error.what());
+    if (words.find("EADDRINUSE") != std::string::npos) {
+      throw ConfigError(fmt::format(
+          "comm: rank 0 cannot listen on port {}: another program does. Set MASTER_PORT to a free port "
+          "on all ranks, or end that program",
+          options.port));
+    }
     throw CommError(fmt::format(
-        "comm: rank {} of {} cannot {} {}:{}: {}. Check that the port is free on rank 0's host and that "
+        "comm: rank {} of {} cannot meet the others at {}:{}: {}. Check that rank 0 runs there and that "
         "MASTER_ADDR and MASTER_PORT are the same on all ranks",
-        options.rank, options.world_size, options.rank == 0 ? "serve the store at" : "reach the store at",
-        options.host, options.port, first_line(error.what())));
+        options.rank, options.world_size, options.host, options.port, words));
   }
   return rendezvous;
 }

@@ -1,6 +1,10 @@
 // Bad input: one clear line with place, value and way out, the right exit code, nothing left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -92,6 +96,60 @@ TEST(BadInput, MoreWorkersThanGpus) {
   TinyRun run;
   expect_refused(run, {"scaling.use_gpu=true", "scaling.num_workers=64", "train.global_batch=128"}, 2,
                  {"GPU"});
+}
+
+TEST(BadInput, APortInUseIsNamed) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  socklen_t length = sizeof address;
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+
+  TinyRun run;  // its folder must be there for a worker that something else starts
+  std::filesystem::create_directories(run.dir());
+  std::filesystem::copy(LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml", run.dir() + "/recipe.yaml");
+  const ExitStatus status = run.run({}, {{"RANK", "0"},
+                                         {"WORLD_SIZE", "2"},
+                                         {"LOCAL_RANK", "0"},
+                                         {"LOCAL_WORLD_SIZE", "2"},
+                                         {"MASTER_ADDR", "127.0.0.1"},
+                                         {"MASTER_PORT", port}});
+  close(listener);
+  EXPECT_EQ(status.code, 2);
+  EXPECT_THAT(run.err(), HasSubstr("cannot listen on port " + port));
+}
+
+// A file system of one megabyte, while it lives. Needs the right to mount.
+class TinyDisk {
+ public:
+  explicit TinyDisk(std::string path) : path_(std::move(path)) {
+    std::filesystem::create_directories(path_);
+    mounted_ = mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=1m") == 0;
+  }
+  ~TinyDisk() {
+    if (mounted_) umount(path_.c_str());
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  std::string path_;
+  bool mounted_;
+};
+
+TEST(BadInput, AFullDiskIsAStorageFailureThatNamesTheFile) {
+  TinyRun run;
+  const TinyDisk disk(run.folder() / "disk");
+  if (!disk.mounted()) GTEST_SKIP() << "no right to mount a small file system";
+  // The fine-tuned model, about half a megabyte, no longer fits beside this.
+  std::ofstream(run.folder() / "disk/ballast") << std::string(700'000, 'x');
+  const ExitStatus status = run.run({"run.dir=" + (run.folder() / "disk/run").string(), "train.steps=1"});
+  EXPECT_EQ(status.code, 7) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("No space left on device"));
+  EXPECT_FALSE(std::filesystem::exists(run.folder() / "disk/run/model")) << "half a model was left";
 }
 
 TEST(BadInput, ARunThatExistsIsNotTouched) {

@@ -50,11 +50,12 @@ TEST(Loading, HoldsAShardAndAtMostTheLargestTensorOnEachRank) {
   const std::string folder =
       (cache ? std::string(cache) : std::string(std::getenv("HOME")) + "/.cache/lockstep") +
       "/models/SmolLM2-135M-Instruct";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real weights in " << folder << ": run make assets";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no real weights in " << folder << ": run make assets";
   constexpr int kRanks = 4;
-  constexpr int64_t kModelBytes = 134'515'008L * 4;        // float32 masters
+  constexpr int64_t kModelBytes = 134'515'008L * 4;  // float32 masters
   constexpr int64_t kLargestTensorBytes = 49152L * 576 * 4;
-  constexpr int64_t kSlack = 64 << 20;                     // headers, buffers of Gloo, the allocator's own
+  constexpr int64_t kSlack = 64 << 20;  // headers, buffers of Gloo, the allocator's own
   const int64_t before = anonymous_resident_bytes();
   const PeakWatch watch;
   comm::run_mesh(kRanks, kRanks, [&](comm::Mesh& mesh) {

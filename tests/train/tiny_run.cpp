@@ -47,8 +47,9 @@ TinyRun::TinyRun() {
 
 TinyRun::~TinyRun() { std::filesystem::remove_all(folder_); }
 
-Process TinyRun::start(const std::vector<std::string>& arguments) {
+Process TinyRun::start(const std::vector<std::string>& arguments, const Environment& environment) {
   ProcessOptions options;
+  options.environment = environment;
   options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep",
                   "train",
                   LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml",
@@ -61,7 +62,9 @@ Process TinyRun::start(const std::vector<std::string>& arguments) {
   return Process::start(options);
 }
 
-ExitStatus TinyRun::run(const std::vector<std::string>& arguments) { return start(arguments).wait(); }
+ExitStatus TinyRun::run(const std::vector<std::string>& arguments, const Environment& environment) {
+  return start(arguments, environment).wait();
+}
 
 std::string TinyRun::out() const { return content_of(folder_ / "out"); }
 std::string TinyRun::err() const { return content_of(folder_ / "err"); }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,10 @@ class TinyRun {
   ~TinyRun();
 
   // `lockstep train examples/tiny.yaml run.dir=<dir> ARGUMENTS`; later arguments win.
-  Process start(const std::vector<std::string>& arguments);
+  using Environment = std::map<std::string, std::optional<std::string>>;
+  Process start(const std::vector<std::string>& arguments, const Environment& environment = {});
   // The same, to its end; returns how it ended. Output: `out`, `err`.
-  ExitStatus run(const std::vector<std::string>& arguments = {});
+  ExitStatus run(const std::vector<std::string>& arguments = {}, const Environment& environment = {});
 
   std::string dir() const { return folder_ / "run"; }
   std::filesystem::path folder() const { return folder_; }
