@@ -13,6 +13,23 @@ namespace {
 // always a view of a larger buffer, which is how optimizers know and refuse it.
 constexpr int64_t kGuardBytes = 64;
 
+// Many kernels take the raw pointer without asking whether there is memory behind it; this
+// makes the asking throw, and back. (Despite its name the first call releases nothing.)
+// libtorch 2.11 cannot take it back: there, reading a freed unit is a null pointer.
+template <typename Storage>
+void forbid_access(Storage& storage, const char* words) {
+  if constexpr (requires { storage.clear_data_ptr_access_error_msg_(); }) {
+    storage.release_data_and_set_meta_custom_data_ptr_error_msg_(words);
+  }
+}
+
+template <typename Storage>
+void allow_access(Storage& storage) {
+  if constexpr (requires { storage.clear_data_ptr_access_error_msg_(); }) {
+    storage.clear_data_ptr_access_error_msg_();
+  }
+}
+
 }  // namespace
 
 GatheredBuffer::GatheredBuffer(int64_t numel, c10::ScalarType dtype, c10::Device device) {
@@ -33,7 +50,7 @@ bool GatheredBuffer::allocated() const {
 
 void GatheredBuffer::allocate() {
   c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
-  storage->clear_data_ptr_access_error_msg_();
+  allow_access(*storage);
   storage->set_data_ptr_noswap(c10::GetAllocator(tensor_.device().type())->allocate(storage->nbytes()));
 }
 
@@ -43,11 +60,9 @@ void GatheredBuffer::release() {
 #endif
   c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
   storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor_.device()));
-  // Many kernels take the raw pointer without asking whether there is memory behind it; this
-  // makes the asking throw. (Despite its name it releases nothing.)
-  storage->release_data_and_set_meta_custom_data_ptr_error_msg_(
-      "fsdp: this parameter is not gathered now. Call its module through the holder, module(x), not "
-      "module->forward(x), and read parameters only inside such a call");
+  forbid_access(*storage,
+                "fsdp: this parameter is not gathered now. Call its module through the holder, module(x), not "
+                "module->forward(x), and read parameters only inside such a call");
 }
 
 }  // namespace lockstep::fsdp

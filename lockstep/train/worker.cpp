@@ -60,6 +60,9 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
   Engine engine(recipe, plan, env);
   const RunData data = open_data(recipe);
   start_record(reporter, recipe, *data.dataset, command);
+  if (env.rank == 0) {
+    for (const auto& line : data.dataset->summary().to_lines()) log::info("{}", line);
+  }
   reporter.event("started", {{"steps", data.dataset->steps_total()},
                              {"world_size", env.world_size},
                              {"device", engine.device().str()},

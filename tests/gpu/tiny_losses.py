@@ -1,9 +1,10 @@
 """Trains examples/tiny.yaml on CPU workers and on GPUs and compares the losses, step by step.
+Each run on GPUs is done twice, with determinism: run, and must end with the same weights.
 
   python3 tests/gpu/tiny_losses.py --lockstep build/default/bin/lockstep --examples examples
 
-Everything is float32. Exits 0 when all losses agree, 1 when they do not or a run fails, and
-77 (skipped) where there is no GPU.
+Everything is float32. Exits 0 when all agrees, 1 when it does not or a run fails, and 77
+(skipped) where there is no GPU.
 """
 
 import argparse
@@ -29,11 +30,13 @@ def gpus() -> int:
     return count.value
 
 
-def losses(lockstep: str, recipe: pathlib.Path, run: pathlib.Path, settings: list[str]) -> list[float]:
+def train(lockstep: str, recipe: pathlib.Path, run: pathlib.Path, settings: list[str]) -> tuple[list[float], str]:
+    """The loss of every step, and the hash of the weights at the end."""
     command = [lockstep, "train", str(recipe), f"run.dir={run}", "precision.compute=fp32", *settings]
     subprocess.run(command, check=True, cwd=recipe.parent.parent, stdout=subprocess.DEVNULL)
-    lines = (run / "metrics" / "g001.jsonl").read_text().splitlines()
-    return [json.loads(line)["loss"] for line in lines]
+    steps = (run / "metrics" / "g001.jsonl").read_text().splitlines()
+    finished = json.loads((run / "events" / "g001.jsonl").read_text().splitlines()[-1])
+    return [json.loads(step)["loss"] for step in steps], finished["weights_sha256"]
 
 
 def main() -> int:
@@ -51,17 +54,18 @@ def main() -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         runs = pathlib.Path(folder)
-        on_cpu = losses(lockstep, recipe, runs / "cpu", ["scaling.num_workers=2", "scaling.use_gpu=false"])
+        on_cpu, _ = train(lockstep, recipe, runs / "cpu", ["scaling.num_workers=2", "scaling.use_gpu=false"])
         for workers in range(1, min(available, 2) + 1):
-            on_gpu = losses(
-                lockstep, recipe, runs / f"gpu{workers}", [f"scaling.num_workers={workers}", "scaling.use_gpu=true"]
-            )
+            settings = [f"scaling.num_workers={workers}", "scaling.use_gpu=true", "determinism=run"]
+            on_gpu, weights = train(lockstep, recipe, runs / f"gpu{workers}", settings)
+            _, weights_again = train(lockstep, recipe, runs / f"gpu{workers}again", settings)
             worst = max(abs(a - b) / abs(b) for a, b in zip(on_gpu, on_cpu))
-            ok = len(on_gpu) == len(on_cpu) and worst <= RELATIVE_TOLERANCE
+            ok = len(on_gpu) == len(on_cpu) and worst <= RELATIVE_TOLERANCE and weights == weights_again
             wrong += not ok
             print(
                 f"{workers} GPU{'s' if workers > 1 else ''}: {len(on_gpu)} of {len(on_cpu)} steps, last loss "
-                f"{on_gpu[-1]:.6f} (CPU {on_cpu[-1]:.6f}), largest relative difference {worst:.1e}: "
+                f"{on_gpu[-1]:.6f} (CPU {on_cpu[-1]:.6f}), largest relative difference {worst:.1e}, "
+                f"weights {'the same' if weights == weights_again else 'NOT the same'} in a second run: "
                 f"{'ok' if ok else 'WRONG'}"
             )
     return 1 if wrong else 0
