@@ -68,7 +68,11 @@ std::optional<Batch> TrainContext::next_batch() {
   end_step();
   if (stopped_by_ != 0) return std::nullopt;
   auto batch = stream_->next();
-  if (!batch) return std::nullopt;
+  if (!batch) {
+    // Here and not in `finish`: evaluate_with's function may refer to the train function's own.
+    evaluate("after");
+    return std::nullopt;
+  }
   return Batch(std::move(*batch));
 }
 
@@ -172,7 +176,6 @@ void TrainContext::evaluate(const std::string& when) {
 void TrainContext::finish() {
   end_step();
   if (!model_ || steps_done_ == 0) return;
-  evaluate("after");
   mesh().position().phase = "export";
   const std::string hash = weights_sha256(*model_);
   Json finished{{"steps", steps_done_}, {"loss", metrics_.loss}, {"weights_sha256", hash}};

@@ -80,7 +80,7 @@ class TrainContext {
   void evaluate_with(LossFunction loss) { loss_ = std::move(loss); }
 
   // This rank's micro-batches, to the last step or until a signal asks to stop. The held-out
-  // loss is measured before the first one.
+  // loss is measured before the first one and after the last.
   BatchRange batches();
 
   // `loss`: a scalar, the sum over the micro-batch's trained tokens. Divides it by the tokens
@@ -97,7 +97,7 @@ class TrainContext {
   // line and evaluates when it is time. A step that is not reported ends by itself.
   void report(const std::vector<std::pair<std::string, double>>& values = {});
 
-  // After the train function: the last evaluation, the weights' hash, the model's folder.
+  // After the train function: the weights' hash, the model's folder, the event `finished`.
   void finish();
   // The signal that ended the run early, or 0.
   int stopped_by() const { return stopped_by_; }
