@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/base/build_info.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/nearest.h"
 #include "lockstep/cli/commands.h"
@@ -63,6 +64,12 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
+int print_help(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  std::cout << command.help(parent == nullptr ? "" : full_name(*parent));
+  return 0;
+}
+
 [[noreturn]] void refuse(const CLI::ParseError& error, const CLI::App& command, int argc,
                          const char* const* argv) {
   const std::string name = full_name(command);
@@ -81,6 +88,7 @@ std::string full_name(const CLI::App& app) {
 int run(int argc, const char* const* argv) {
   CLI::App root("Fine-tunes language models, sharded over the GPUs or cores of one machine.", "lockstep");
   root.set_help_flag("-h,--help", "Print this help");
+  root.set_version_flag("--version", kVersion, "Print the version (`lockstep version` says more)");
   root.footer(
       "Examples:\n"
       "  lockstep train examples/tiny.yaml                 a first experiment, in seconds\n"
@@ -99,16 +107,15 @@ int run(int argc, const char* const* argv) {
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::cout << command.help(full_name(command));
+    return print_help(command);
+  } catch (const CLI::CallForVersion& version) {
+    std::cout << version.what() << '\n';
     return 0;
   } catch (const CLI::ParseError& error) {
     refuse(error, command, argc, argv);
   }
-  if (!action) {  // a group of commands alone, as in `lockstep` or `lockstep recipe`
-    std::cout << command.help(full_name(command));
-    return 0;
-  }
-  return action();
+  // A group of commands alone, as in `lockstep` or `lockstep recipe`, is a question about it.
+  return action ? action() : print_help(command);
 }
 
 }  // namespace lockstep::cli

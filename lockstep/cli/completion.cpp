@@ -27,6 +27,7 @@ void add_completion(CLI::App& root, Action& action) {
       root.add_subcommand("completion", "Print a script that lets the shell complete commands");
   completion->require_subcommand(0, 1);
   completion->footer(
+      "It knows the commands, their options and the recipe's keys.\n\n"
       "Examples:\n"
       "  source <(lockstep completion bash)                                      this shell\n"
       "  lockstep completion bash > ~/.local/share/bash-completion/completions/lockstep\n"

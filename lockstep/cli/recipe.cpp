@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/base/yaml_text.h"
 #include "lockstep/cli/commands.h"
 #include "lockstep/cli/recipe_arguments.h"
+#include "lockstep/train/recipe_text.h"
 
 namespace lockstep::cli {
 namespace {
@@ -22,8 +22,8 @@ int check(const RecipeArguments& arguments) {
 }
 
 int show(const RecipeArguments& arguments, bool as_json) {
-  const Json effective = Recipe::load(arguments.path, arguments.overrides).effective();
-  std::cout << (as_json ? effective.dump(2) + "\n" : yaml_text(effective));
+  const Recipe recipe = Recipe::load(arguments.path, arguments.overrides);
+  std::cout << (as_json ? recipe.effective().dump(2) + "\n" : train::recipe_text(recipe));
   return 0;
 }
 
@@ -32,6 +32,7 @@ int show(const RecipeArguments& arguments, bool as_json) {
 void add_recipe(CLI::App& root, Action& action) {
   CLI::App* recipe = root.add_subcommand("recipe", "Check a recipe, or show it with every default");
   recipe->require_subcommand(0, 1);
+  recipe->footer("`lockstep recipe COMMAND --help` says more. All keys: docs/recipe.md.");
 
   auto arguments = std::make_shared<RecipeArguments>();
   CLI::App* check_command =
@@ -41,8 +42,7 @@ void add_recipe(CLI::App& root, Action& action) {
       "Exit code 0 when it is, 2 when it is not. Nothing is read or made besides the recipe.");
   check_command->callback([=, &action] { action = [=] { return check(*arguments); }; });
 
-  CLI::App* show_command =
-      recipe->add_subcommand("show", "Print every key with the value that a run would use");
+  CLI::App* show_command = recipe->add_subcommand("show", "Print a recipe with every default, as a recipe");
   add_recipe_arguments(*show_command, *arguments);
   auto as_json = std::make_shared<bool>(false);
   show_command->add_flag("--json", *as_json, "As JSON instead of YAML");

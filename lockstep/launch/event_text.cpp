@@ -35,7 +35,9 @@ bool is_ours(std::string_view key) {
 }
 
 std::string field_text(const std::string& key, const Json& value) {
-  return fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  if (value.is_string()) return fmt::format("{} {}", key, value.get<std::string>());
+  return value.is_number_float() ? fmt::format("{} {:.6g}", key, value.get<double>())
+                                 : fmt::format("{} {}", key, value.dump());
 }
 
 // Its plain fields; lists and objects are for programs.

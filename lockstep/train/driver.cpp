@@ -2,23 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/io_error.h"
-#include "lockstep/base/yaml_text.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/launch/event_text.h"
 #include "lockstep/launch/local_launcher.h"
 #include "lockstep/launch/progress.h"
 #include "lockstep/record/event_sink.h"
 #include "lockstep/record/run_directory.h"
+#include "lockstep/train/new_run.h"
+#include "lockstep/train/recipe_text.h"
 #include "lockstep/train/run_plan.h"
 
 namespace lockstep::train {
@@ -27,14 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kGeneration = 1;  // until a run can be continued, the workers start once
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw_io_error("read", path, errno);
-  return text.str();
-}
 
 // None are looked for when the recipe wants none.
 int num_gpus(const Recipe& recipe) {
@@ -54,7 +43,7 @@ int print_plan(const DriverOptions& options, const Recipe& recipe, const RunPlan
   if (options.json) {
     std::cout << Json{{"plan", plan.to_json()}, {"recipe", recipe.effective()}}.dump() << '\n';
   } else {
-    std::cout << "# " << plan.text() << '\n' << yaml_text(recipe.effective());
+    std::cout << "# " << plan.text() << '\n' << recipe_text(recipe);
   }
   return 0;
 }
@@ -65,7 +54,7 @@ class Driver {
   Driver(const DriverOptions& options, const Recipe& recipe, const RunPlan& plan)
       : plan_(plan),
         folder_was_there_(fs::exists(plan.run_dir)),
-        run_(record::RunDirectory::create(plan.run_dir, read_text(options.recipe_path))),
+        run_(make_run(plan.run_dir, options.recipe_path)),
         progress_(progress_options(options, recipe), std::cout),
         shown_(progress_),
         file_(run_.store(), record::driver_events_key(kGeneration)),

@@ -9,6 +9,7 @@
 #include "lockstep/base/log.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/record/host.h"
+#include "lockstep/train/new_run.h"
 #include "lockstep/train/program_facts.h"
 #include "lockstep/train/stop_request.h"
 #include "lockstep/train/train_context.h"
@@ -55,9 +56,13 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
                       ". Set scaling.use_gpu=false to train on the CPU");
   }
   const RunPlan plan = plan_run_of(recipe, env.world_size, use_gpu);
-  Reporter reporter(env, env.run_dir.empty() ? plan.run_dir : env.run_dir);
-
   Engine engine(recipe, plan, env);
+  const bool no_driver = env.run_dir.empty();  // torchrun and the like: then rank 0 makes the run's folder
+  if (no_driver) {
+    if (env.rank == 0) make_run(plan.run_dir, recipe_path);
+    engine.mesh().world().barrier();
+  }
+  Reporter reporter(env, no_driver ? plan.run_dir : env.run_dir);
   const RunData data = open_data(recipe);
   start_record(reporter, recipe, *data.dataset, command);
   if (env.rank == 0) {

@@ -4,6 +4,7 @@
 // that trains, the dry run must work.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -79,6 +80,29 @@ TEST(DocsCommands, DoWhatTheirPagesShow) {
     }
   }
   EXPECT_GT(num_examples, 5);
+}
+
+TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
+  std::string sources;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(LOCKSTEP_SOURCE_DIR "/lockstep")) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    sources += text.str();
+  }
+  // What the code composes from parts.
+  const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)", "ended with signal",
+                                             "No space left on device"};
+  std::ifstream page(LOCKSTEP_SOURCE_DIR "/docs/troubleshooting.md");
+  int num_headings = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("### `")) continue;
+    ++num_headings;
+    const std::string words = line.substr(5, line.rfind('`') - 5);
+    if (std::find(composed.begin(), composed.end(), words) != composed.end()) continue;
+    EXPECT_NE(sources.find(words), std::string::npos) << "no source says: " << words;
+  }
+  EXPECT_GT(num_headings, 5);
 }
 
 TEST(DocsCommands, EveryCommandHasAPage) {

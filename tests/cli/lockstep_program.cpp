@@ -1,5 +1,6 @@
 #include "lockstep_program.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,44 +8,45 @@
 #include <fstream>
 #include <sstream>
 
+#include "lockstep/base/env_var.h"
 #include "lockstep/base/process.h"
+#include "lockstep/cli/app.h"
+#include "lockstep/launch/report_errors.h"
 
 namespace lockstep::cli {
 namespace {
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
   std::ostringstream text;
-  text << file.rdbuf();
+  text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-Finished run(const std::vector<std::string>& argv) {
-  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-cli-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  const char* path = std::getenv("PATH");
-  auto process =
-      Process::start({.argv = argv,
-                      .environment = {{"PATH", std::string(LOCKSTEP_BINARY_DIR "/bin:") + (path ? path : "")},
-                                      {"LOCKSTEP_ROLE", std::nullopt}},
-                      .standard_output = Output::file(folder + "/out"),
-                      .standard_error = Output::file(folder + "/err")});
-  const int code = process.wait().shell_code();
-  Finished finished{code, read_file(folder + "/out"), read_file(folder + "/err")};
-  std::filesystem::remove_all(folder);
-  return finished;
 }
 
 }  // namespace
 
 Finished lockstep(const std::vector<std::string>& arguments) {
-  std::vector<std::string> argv = {"bash", "-c", "cd \"$0\" && exec lockstep \"$@\"", LOCKSTEP_SOURCE_DIR};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return run(argv);
+  std::filesystem::current_path(LOCKSTEP_SOURCE_DIR);
+  std::vector<const char*> argv = {"lockstep"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int exit_code =
+      launch::report_errors([&] { return run(static_cast<int>(argv.size()), argv.data()); });
+  return {exit_code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
 
 Finished shell(const std::string& command) {
-  return run({"bash", "-c", "cd '" LOCKSTEP_SOURCE_DIR "' && " + command});
+  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-cli-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  auto process = Process::start(
+      {.argv = {"bash", "-c", "cd '" LOCKSTEP_SOURCE_DIR "' && " + command},
+       .environment = {{"PATH", LOCKSTEP_BINARY_DIR "/bin:" + env_var("PATH").value_or("/usr/bin:/bin")}},
+       .standard_output = Output::file(folder + "/out"),
+       .standard_error = Output::file(folder + "/err")});
+  const int code = process.wait().shell_code();
+  Finished finished{code, read_file(folder + "/out"), read_file(folder + "/err")};
+  std::filesystem::remove_all(folder);
+  return finished;
 }
 
 }  // namespace lockstep::cli

@@ -1,4 +1,4 @@
-// Runs the real `lockstep` program.
+// Runs `lockstep` as a user does, in the source folder.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ struct Finished {
   std::string out, err;
 };
 
-// With these arguments, in the source folder; `environment` on top of the test's own.
+// What main does with these arguments, in this process: quicker than starting the program.
 Finished lockstep(const std::vector<std::string>& arguments);
 
-// Any command line, through `bash -c`, in the source folder, with `lockstep` in the PATH.
+// Any command line, through `bash -c`, with the real `lockstep` in the PATH.
 Finished shell(const std::string& command);
 
 }  // namespace lockstep::cli

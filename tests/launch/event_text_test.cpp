@@ -64,8 +64,9 @@ TEST(EventText, AnEventWithoutWordsOfItsOwnGivesItsFields) {
                         {"event", "checkpoint"},
                         {"step", 20},
                         {"path", "checkpoints/step-00000020.g002"},
+                        {"seconds", 5.2125416994},
                         {"hosts", {"a", "b"}}}),
-            "checkpoint: step 20, path checkpoints/step-00000020.g002");
+            "checkpoint: step 20, path checkpoints/step-00000020.g002, seconds 5.21254");
   EXPECT_EQ(event_text({{"event", "ready"}}), "ready");
 }
 

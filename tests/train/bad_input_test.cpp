@@ -109,18 +109,19 @@ TEST(BadInput, APortInUseIsNamed) {
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
   const std::string port = std::to_string(ntohs(address.sin_port));
 
-  TinyRun run;  // its folder must be there for a worker that something else starts
-  std::filesystem::create_directories(run.dir());
-  std::filesystem::copy(LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml", run.dir() + "/recipe.yaml");
-  const ExitStatus status = run.run({}, {{"RANK", "0"},
-                                         {"WORLD_SIZE", "2"},
-                                         {"LOCAL_RANK", "0"},
-                                         {"LOCAL_WORLD_SIZE", "2"},
-                                         {"MASTER_ADDR", "127.0.0.1"},
-                                         {"MASTER_PORT", port}});
+  TinyRun run;
+  ProcessOptions options = run.options({});
+  options.environment = {{"RANK", "0"},
+                         {"WORLD_SIZE", "2"},
+                         {"LOCAL_RANK", "0"},
+                         {"LOCAL_WORLD_SIZE", "2"},
+                         {"MASTER_ADDR", "127.0.0.1"},
+                         {"MASTER_PORT", port}};
+  const ExitStatus status = Process::start(options).wait();
   close(listener);
   EXPECT_EQ(status.code, 2);
   EXPECT_THAT(run.err(), HasSubstr("cannot listen on port " + port));
+  EXPECT_FALSE(std::filesystem::exists(run.dir())) << "a run was left behind";
 }
 
 // A file system of one megabyte, while it lives. Needs the right to mount.

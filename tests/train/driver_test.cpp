@@ -38,7 +38,8 @@ class DriverTest : public ::testing::Test {
   std::filesystem::path run_dir() const { return folder_ / "run"; }
 
   DriverOptions options(const std::vector<std::string>& commands) const {
-    DriverOptions options{.recipe_path = folder_ / "recipe.yaml", .overrides = {"run.dir=" + run_dir().string()}};
+    DriverOptions options{.recipe_path = folder_ / "recipe.yaml",
+                          .overrides = {"run.dir=" + run_dir().string()}};
     options.worker_argv = {LOCKSTEP_BINARY_DIR "/bin/scripted_worker"};
     options.worker_argv.insert(options.worker_argv.end(), commands.begin(), commands.end());
     return options;
@@ -98,7 +99,8 @@ TEST_F(DriverTest, AnEmptyFolderThatWasThereStaysEmpty) {
 }
 
 TEST_F(DriverTest, WhatHasTrainedIsKeptHoweverItEnds) {
-  EXPECT_EQ(run({kMetrics, "1:sleep_ms=200", "1:print=lockstep: error: a later line", "1:exit=3", "*:wait"}), 3);
+  EXPECT_EQ(run({kMetrics, "1:sleep_ms=200", "1:print=lockstep: error: a later line", "1:exit=3", "*:wait"}),
+            3);
   EXPECT_THAT(err_, HasSubstr("lockstep: error: rank 1: a later line (log: " + run_dir().string()));
   const auto events = driver_events();
   ASSERT_EQ(events.size(), 3);

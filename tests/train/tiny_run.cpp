@@ -47,9 +47,8 @@ TinyRun::TinyRun() {
 
 TinyRun::~TinyRun() { std::filesystem::remove_all(folder_); }
 
-Process TinyRun::start(const std::vector<std::string>& arguments, const Environment& environment) {
+ProcessOptions TinyRun::options(const std::vector<std::string>& arguments) const {
   ProcessOptions options;
-  options.environment = environment;
   options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep",
                   "train",
                   LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml",
@@ -59,12 +58,10 @@ Process TinyRun::start(const std::vector<std::string>& arguments, const Environm
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.standard_output = Output::file(folder_ / "out");
   options.standard_error = Output::file(folder_ / "err");
-  return Process::start(options);
+  return options;
 }
 
-ExitStatus TinyRun::run(const std::vector<std::string>& arguments, const Environment& environment) {
-  return start(arguments, environment).wait();
-}
+ExitStatus TinyRun::run(const std::vector<std::string>& arguments) { return start(arguments).wait(); }
 
 std::string TinyRun::out() const { return content_of(folder_ / "out"); }
 std::string TinyRun::err() const { return content_of(folder_ / "err"); }

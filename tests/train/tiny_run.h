@@ -2,8 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +16,11 @@ class TinyRun {
   ~TinyRun();
 
   // `lockstep train examples/tiny.yaml run.dir=<dir> ARGUMENTS`; later arguments win.
-  using Environment = std::map<std::string, std::optional<std::string>>;
-  Process start(const std::vector<std::string>& arguments, const Environment& environment = {});
+  Process start(const std::vector<std::string>& arguments) { return Process::start(options(arguments)); }
+  // How that is started, for a test that changes it.
+  ProcessOptions options(const std::vector<std::string>& arguments) const;
   // The same, to its end; returns how it ended. Output: `out`, `err`.
-  ExitStatus run(const std::vector<std::string>& arguments = {}, const Environment& environment = {});
+  ExitStatus run(const std::vector<std::string>& arguments = {});
 
   std::string dir() const { return folder_ / "run"; }
   std::filesystem::path folder() const { return folder_; }
