@@ -9,7 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
 #include "lockstep/base/nearest.h"
-#include "lockstep/base/utf8.h"
+#include "lockstep/base/yaml_document.h"
 
 namespace lockstep {
 namespace {
@@ -106,24 +106,6 @@ class Flattener {
   const std::vector<std::string>& known_;
   RecipeSettings settings_;
 };
-
-YAML::Node parse_yaml(const std::string& text, const std::string& origin) {
-  if (const auto at = find_invalid_utf8(text)) {
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(*at), '\n');
-    throw ConfigError(fmt::format("{}:{}: not text in UTF-8 (byte {:#04x})", origin, line,
-                                  static_cast<unsigned char>(text[*at])));
-  }
-  try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      throw ConfigError(fmt::format("{}: holds {} YAML documents: a recipe is one, without --- between",
-                                    origin, documents.size()));
-    }
-    return documents.empty() ? YAML::Node() : documents.front();
-  } catch (const YAML::Exception& error) {
-    throw ConfigError(fmt::format("{}:{}: not valid YAML: {}", origin, error.mark.line + 1, error.msg));
-  }
-}
 
 RecipeValue parse_override(const std::string& text) {
   const size_t equals = text.find('=');

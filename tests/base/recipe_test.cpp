@@ -310,7 +310,8 @@ TEST(Recipe, TextThatIsNoRecipeIsRefusedWithItsLine) {
   EXPECT_THAT(parse(""), StartsWith("r: empty"));
   EXPECT_THAT(parse("- a\n"), StartsWith("r: not a recipe"));
   EXPECT_THAT(parse("name: x\ntrain: {steps: 1\n"), StartsWith("r:3: not valid YAML"));
-  EXPECT_THAT(parse("name: a\n---\nname: b\n"), HasSubstr("holds 2 YAML documents"));
+  EXPECT_THAT(parse("name: a\n---\nname: b\n"), HasSubstr("goes on after the end"));
+  EXPECT_THAT(parse("name: a\n]\n"), HasSubstr("r:2: not valid YAML"));
   EXPECT_THAT(parse("name: x\n# \xff\n"), StartsWith("r:2: not text in UTF-8 (byte 0xff)"));
   EXPECT_THAT(parse("? [a]\n: b\n"), HasSubstr("a key must be a plain word"));
 }
