@@ -19,8 +19,8 @@ struct StepMetrics {
   double tokens_per_s = 0;            // trained tokens a second, over all ranks
   std::optional<double> grad_norm;    // before clipping
   double lr = 0;                      // that the step used
-  double step_ms = 0;                 // wall time since the step before
-  std::optional<int64_t> peak_bytes;  // most memory of any rank's device so far
+  double step_ms = 0;                 // wall time of the step
+  std::optional<int64_t> peak_bytes;  // most that this rank used so far: on its GPU, or of its process
   Json reported;                      // what the train function reported: an object, or null
 
   // {"step": ..., "loss": ...} in the order above, without what is absent, then `reported`.

@@ -6,28 +6,36 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/io_error.h"
+#include "lockstep/storage/local_file.h"
 
 namespace lockstep::record {
 namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_existing(const std::string& path) {
+[[noreturn]] void refuse(const std::string& path) {
+  throw ConfigError(
+      fmt::format("run.dir: {0} already holds a run or other files; choose another folder with "
+                  "run.dir=<folder>, or remove this one (rm -r {0})",
+                  path));
+}
+
+void refuse_what_is_there(const std::string& path) {
   std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (!fs::exists(status)) return;  // or out of reach: making it will say why
+  if (!fs::exists(fs::symlink_status(path, error))) return;  // or out of reach: making it will say why
   if (!fs::is_directory(path, error)) {
-    throw ConfigError(
-        fmt::format("run.dir: {} exists and is not a folder; choose another with run.dir=<folder>", path));
+    throw ConfigError(fmt::format(
+        "run.dir: {} exists and is not a folder; choose another place with run.dir=<folder>", path));
   }
   const bool empty = fs::is_empty(path, error);
   if (error) throw_io_error("list", path, error.value());
-  if (!empty) {
-    throw ConfigError(
-        fmt::format("run.dir: {0} already holds a run or other files; choose another folder with "
-                    "run.dir=<folder>, or remove this one (rm -r {0})",
-                    path));
-  }
+  if (!empty) refuse(path);
+}
+
+// "runs/x" for "runs/x/", so that the paths below it read well.
+std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
 }
 
 }  // namespace
@@ -36,23 +44,26 @@ std::string metrics_key(int generation) { return fmt::format("metrics/g{:03}.jso
 std::string events_key(int generation) { return fmt::format("events/g{:03}.jsonl", generation); }
 std::string driver_events_key(int start) { return fmt::format("events/driver-{:03}.jsonl", start); }
 
-RunDirectory::RunDirectory(const std::string& path) : path_(path), store_(storage::open_store(path)) {}
+RunDirectory::RunDirectory(const std::string& path)
+    : path_(without_last_slashes(path)), store_(storage::open_store(path_)) {}
 
 RunDirectory RunDirectory::create(const std::string& path, std::string_view recipe_yaml) {
   RunDirectory run(path);
-  refuse_existing(path);
+  refuse_what_is_there(run.path_);
   std::error_code error;
-  const bool was_there = fs::exists(path, error);
+  const bool was_there = fs::exists(run.path_, error);
+  storage::make_folders(run.path_);
+
+  // Whoever makes logs/ has the folder: of two runs that start at once, one is refused.
+  const std::string logs = run.path_ + "/logs";
+  const bool is_ours = fs::create_directory(logs, error);
+  if (!is_ours && !error) refuse(run.path_);
   try {
-    fs::create_directories(run.path_ + "/logs", error);
-    if (error) throw_io_error("make folder", run.path_ + "/logs", error.value());
+    if (error) throw_io_error("make folder", logs, error.value());
     run.store_->put(std::string(kRecipeKey), storage::as_bytes(recipe_yaml));
   } catch (...) {
-    if (was_there) {
-      fs::remove(path + "/logs", error);
-    } else {
-      fs::remove_all(path, error);
-    }
+    if (is_ours) fs::remove(logs, error);
+    if (!was_there) fs::remove(run.path_, error);  // unless it is not empty
     throw;
   }
   return run;

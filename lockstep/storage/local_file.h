@@ -1,4 +1,4 @@
-// Files and folders with errors as IoError, as LocalStore needs them.
+// Files and folders, durably and with errors as IoError.
 #pragma once
 
 #include <cstddef>
