@@ -84,17 +84,20 @@ complete -o default -F _lockstep {0}
 std::string zsh_completion(const std::vector<CompletionNode>& tree) {
   std::string cases;
   for (const CompletionNode& node : tree) {
-    std::string words;
-    for (const CompletionWord& word : node.words) words += "\n        " + zsh_word(word);
-    cases += fmt::format("    ({})\n      candidates=({})\n      files={} ;;\n", shell_quoted(node.path),
-                         words, node.takes_files ? 1 : 0);
+    std::string words, keys;
+    for (const CompletionWord& word : node.words) {
+      // No space may follow a key's "=".
+      (word.word.ends_with('=') ? keys : words) += "\n        " + zsh_word(word);
+    }
+    cases += fmt::format("    ({})\n      candidates=({})\n      keys=({})\n      files={} ;;\n",
+                         shell_quoted(node.path), words, keys, node.takes_files ? 1 : 0);
   }
   return fmt::format(R"(#compdef {0}
 # Completion of lockstep for zsh: a file named _lockstep in a folder of $fpath.
 _lockstep() {{
   local at={0} word
   local -i files=0
-  local -a candidates
+  local -a candidates keys
   for word in ${{words[2,CURRENT-1]}}; do
     case "$at $word" in
       ({1}) at+=" $word" ;;
@@ -103,6 +106,7 @@ _lockstep() {{
   case "$at" in
 {2}  esac
   _describe lockstep candidates
+  compadd -S '' -a keys
   if (( files )); then _files; fi
 }}
 _lockstep "$@"

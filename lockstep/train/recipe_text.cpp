@@ -34,7 +34,7 @@ std::string recipe_text(const Recipe& recipe) {
   for (const std::string& name : unset) {
     if (line.size() + name.size() > 98) {
       comment += line + "\n";
-      line = "#";
+      line.assign(1, '#');
     }
     line += " " + name;
   }

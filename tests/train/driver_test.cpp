@@ -53,7 +53,7 @@ class DriverTest : public ::testing::Test {
     err_ = ::testing::internal::GetCapturedStderr();
     return exit_code;
   }
-  int run_scripted(const std::vector<std::string>& commands) { return run(options(commands)); }
+  int run_script(const std::vector<std::string>& commands) { return run(options(commands)); }
 
   std::string content(const std::string& file) const {
     std::ostringstream text;
@@ -72,7 +72,7 @@ class DriverTest : public ::testing::Test {
 };
 
 TEST_F(DriverTest, ARunKeepsItsRecipeAndWhatTheDriverSaw) {
-  EXPECT_EQ(run_scripted({kMetrics}), 0);
+  EXPECT_EQ(run_script({kMetrics}), 0);
   EXPECT_EQ(content("recipe.yaml"), "# as given\n" + recipe_text());
   const auto events = driver_events();
   ASSERT_EQ(events.size(), 2);
@@ -87,20 +87,21 @@ TEST_F(DriverTest, ARunKeepsItsRecipeAndWhatTheDriverSaw) {
 }
 
 TEST_F(DriverTest, ARunThatAWorkerRefusesLeavesOneLineAndNothingElse) {
-  EXPECT_EQ(run_scripted({"1:print=lockstep: error: data.jsonl:3: not JSON", "1:exit=3", "*:wait"}), 3);
+  EXPECT_EQ(run_script({"1:print=lockstep: error: data.jsonl:3: not JSON", "1:exit=3", "*:wait"}), 3);
   EXPECT_EQ(err_, "lockstep: error: data.jsonl:3: not JSON\n");
   EXPECT_FALSE(std::filesystem::exists(run_dir()));
 }
 
 TEST_F(DriverTest, AnEmptyFolderThatWasThereStaysEmpty) {
   std::filesystem::create_directory(run_dir());
-  run_scripted({"*:print=lockstep: error: no", "*:exit=2"});
+  run_script({"*:print=lockstep: error: no", "*:exit=2"});
   EXPECT_TRUE(std::filesystem::is_empty(run_dir()));
 }
 
 TEST_F(DriverTest, WhatHasTrainedIsKeptHoweverItEnds) {
-  EXPECT_EQ(run_scripted({kMetrics, "1:sleep_ms=200", "1:print=lockstep: error: a later line", "1:exit=3", "*:wait"}),
-            3);
+  EXPECT_EQ(
+      run_script({kMetrics, "1:sleep_ms=200", "1:print=lockstep: error: a later line", "1:exit=3", "*:wait"}),
+      3);
   EXPECT_THAT(err_, HasSubstr("lockstep: error: rank 1: a later line (log: " + run_dir().string()));
   const auto events = driver_events();
   ASSERT_EQ(events.size(), 3);
@@ -110,7 +111,7 @@ TEST_F(DriverTest, WhatHasTrainedIsKeptHoweverItEnds) {
 }
 
 TEST_F(DriverTest, ADeathBySignalIsRecordedEvenBeforeTheFirstStep) {
-  EXPECT_EQ(run_scripted({"1:print=last words", "1:kill=9", "*:wait"}), 10);
+  EXPECT_EQ(run_script({"1:print=last words", "1:kill=9", "*:wait"}), 10);
   EXPECT_THAT(err_, HasSubstr("rank 1 (pid "));
   EXPECT_THAT(err_, HasSubstr("signal 9 (SIGKILL)"));
   EXPECT_THAT(err_, HasSubstr("\n  | last words\n"));
@@ -147,7 +148,7 @@ TEST_F(DriverTest, ADryRunMakesNothing) {
 }
 
 TEST_F(DriverTest, ARunIsNotWrittenTwice) {
-  EXPECT_EQ(run_scripted({kMetrics}), 0);
+  EXPECT_EQ(run_script({kMetrics}), 0);
   const std::string events = content("events/driver-001.jsonl");
   EXPECT_THROW(run_driver(options({kMetrics})), ConfigError);
   EXPECT_EQ(content("events/driver-001.jsonl"), events);
