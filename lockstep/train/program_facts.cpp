@@ -26,11 +26,11 @@ std::string own_library() {
 ProgramFacts program_facts() {
   ProgramFacts facts;
   facts.commit = kCommit;
-  for (const std::string& file : {std::string("/proc/self/exe"), own_library()}) {
-    if (file.empty()) continue;
-    const auto path = std::filesystem::canonical(file);
-    facts.binary_sha256[path.filename()] = sha256_file(path);
-  }
+  // Read through /proc, which gives the program that runs even when its file was replaced since.
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").filename();
+  facts.binary_sha256[program] = sha256_file("/proc/self/exe");
+  const std::filesystem::path library = own_library();
+  if (std::filesystem::exists(library)) facts.binary_sha256[library.filename()] = sha256_file(library);
   facts.libraries = {
       {"compiler", fmt::format("g++ {}", __VERSION__)},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
