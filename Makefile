@@ -26,7 +26,7 @@ build: setup ## Build the libraries, the programs and the tests
 test: assets build ## Build and run the tests: one process (unit) and several (multi_node)
 	ctest --preset default -L '^(unit|multi_node)$$' -j $(JOBS)
 
-demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (ten minutes on two cores)
+demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (five minutes on two cores, once set up)
 	scripts/demo
 
 asan: setup ## Run the unit tests that need no libtorch under the address and undefined-behaviour sanitizers
