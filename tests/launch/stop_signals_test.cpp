@@ -40,6 +40,7 @@ TEST_F(StopSignalsTest, ASecondSigintKills) {
   await("the first to be seen", [&] { return launcher_log().find("stopping") != std::string::npos; });
   launcher.signal(SIGINT);
   EXPECT_EQ(launcher.wait().shell_code(), 130);
+  EXPECT_THAT(launcher_log(), HasSubstr("notice: killing the workers\n"));
   expect_workers_gone();
 }
 
