@@ -62,12 +62,24 @@ void Progress::show_metrics(const Json& metrics) {
   mean_step_ms_ = ++num_metrics_ <= 2 ? step_ms : 0.9 * mean_step_ms_ + 0.1 * step_ms;
   if (!is_due(step, step_ms)) return;
 
-  const std::string text = metrics_text(metrics, options_.total_steps, seconds_left(step));
-  if (options_.style == Style::kLines) return say(text);
-  // Back to the line's start, and away with what was longer. The last column stays free: some
-  // terminals go to the next line when it is written.
-  out_ << '\r' << text.substr(0, options_.columns - 1) << "\x1b[K" << std::flush;
+  if (options_.style == Style::kLines) {
+    return say(metrics_text(metrics, options_.total_steps, seconds_left(step)));
+  }
+  // Back to the line's start, and away with what was longer.
+  out_ << '\r' << fitting_text(metrics, seconds_left(step)) << "\x1b[K" << std::flush;
   line_open_ = true;
+}
+
+std::string Progress::fitting_text(Json metrics, std::optional<double> seconds_left) const {
+  // The last column stays free: some terminals go to the next line when it is written.
+  const auto room = static_cast<size_t>(options_.columns - 1);
+  std::string text = metrics_text(metrics, options_.total_steps, seconds_left);
+  for (const char* least : {"peak_bytes", "lr", "grad_norm"}) {
+    if (text.size() <= room) break;
+    metrics.erase(least);
+    text = metrics_text(metrics, options_.total_steps, seconds_left);
+  }
+  return text.substr(0, room);
 }
 
 bool Progress::is_due(int64_t step, double step_ms) {

@@ -19,7 +19,7 @@ struct ProgressOptions {
     kQuiet,  // nothing
   };
   Style style = Style::kLines;
-  int columns = 80;                    // kLive: longer lines are cut
+  int columns = 80;                    // kLive: of longer lines the least needed is left out
   std::optional<int64_t> total_steps;  // else taken from the event `started`, field `steps`
 
   // kLive with its width when standard output is a terminal that can rewrite a line, else kLines.
@@ -43,6 +43,7 @@ class Progress {
 
  private:
   void show_metrics(const Json& metrics);
+  std::string fitting_text(Json metrics, std::optional<double> seconds_left) const;
   bool is_due(int64_t step, double step_ms);
   std::optional<double> seconds_left(int64_t step) const;
 

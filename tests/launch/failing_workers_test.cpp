@@ -50,10 +50,10 @@ TEST_F(FailingWorkers, ExitCodesPassThrough) {
 }
 
 TEST_F(FailingWorkers, TheCauseIsNotTheOneThatLostAPeerEvenWhenItEndsFirst) {
-  const auto result = run(3, {"0:exit=10", "1:sleep_ms=300", "1:kill=11", "2:exit=10"});
+  const auto result = run(3, {"0:exit=10", "1:sleep_ms=300", "1:kill=9", "2:exit=10"});
   EXPECT_EQ(result.exit_code, 10);
   EXPECT_EQ(result.failure->exit.rank, 1);
-  EXPECT_EQ(result.failure->exit.status.signal, SIGSEGV);
+  EXPECT_EQ(result.failure->exit.status.signal, SIGKILL);
 }
 
 TEST_F(FailingWorkers, TheCauseKeepsItsOwnCodeWhenItEndsAfterThoseThatLostIt) {

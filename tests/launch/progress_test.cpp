@@ -47,11 +47,19 @@ TEST(Progress, AnEventLeavesTheLiveLineAndStartsItsOwn) {
   EXPECT_THAT(out.str(), HasSubstr("loss 2.5000\x1b[K\ncheckpoint: step 1\n"));
 }
 
-TEST(Progress, ALiveLineFitsTheTerminal) {
-  std::ostringstream out;
-  Progress progress({.style = Style::kLive, .columns = 11}, out);
-  progress.show(metrics(1));
-  EXPECT_EQ(out.str(), "\rstep 1  lo\x1b[K");
+TEST(Progress, ALiveLineThatIsTooLongLosesWhatIsNeededLeast) {
+  const std::string line =
+      R"({"event":"metrics","step":1,"loss":2.5,"grad_norm":1,"lr":0.01,"step_ms":1000,"peak_bytes":1024})";
+  const auto shown_in = [&](int columns) {
+    std::ostringstream out;
+    Progress progress({.style = Style::kLive, .columns = columns, .total_steps = 3}, out);
+    progress.show(line);
+    return out.str();
+  };
+  EXPECT_EQ(shown_in(75), "\rstep 1/3  loss 2.5000  grad norm 1  lr 1.00e-02  1.00 KiB  0:02 left\x1b[K");
+  EXPECT_EQ(shown_in(65), "\rstep 1/3  loss 2.5000  grad norm 1  lr 1.00e-02  0:02 left\x1b[K");
+  EXPECT_EQ(shown_in(45), "\rstep 1/3  loss 2.5000  0:02 left\x1b[K");
+  EXPECT_EQ(shown_in(11), "\rstep 1/3  \x1b[K");
 }
 
 TEST(Progress, InAFileAShortRunHasALineForEachStep) {
