@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
+
+#include "lockstep/models/safetensors_reader.h"
 
 namespace lockstep::models {
 namespace {
@@ -33,6 +36,21 @@ TEST(WeightsHash, DoesNotDependOnThePieces) {
   EXPECT_EQ(hash_of(values, 262'144), whole);
   values.back() += 1;
   EXPECT_NE(hash_of(values, values.size()), whole);
+}
+
+TEST(WeightsHash, OfAModelIsWhatTheDocumentedPythonPrints) {
+  const SafetensorsReader reader(LOCKSTEP_TEST_DATA "/models/plain_f32");
+  std::map<std::string, const StoredTensor*> in_order;
+  for (const StoredTensor& tensor : reader.tensors()) in_order[tensor.name] = &tensor;
+  WeightsHash hash;
+  for (const auto& [name, tensor] : in_order) {
+    std::vector<float> values(static_cast<size_t>(tensor->numel()));
+    reader.read(*tensor, 0, std::as_writable_bytes(std::span(values)));
+    hash.start(name);
+    hash.append(values);
+  }
+  EXPECT_EQ(hash.finish(),
+            "f1e4b09a76a815936981a937275c702c73cd5df8e26a8c8d8f1ecefe3c3e4482");  // docs/models.md
 }
 
 TEST(WeightsHash, TellsNamesAndBordersApart) {

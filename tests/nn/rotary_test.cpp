@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace lockstep::nn {
 namespace {
@@ -16,10 +17,14 @@ namespace {
 TEST(Rotary, TurnsChannelIWithChannelIPlusHalf) {
   const auto positions = at::tensor({3}, at::kLong).unsqueeze(0);
   const auto table = rotary_table(positions, 4, 100.0, at::kDouble);
-  const auto y = apply_rotary(at::tensor({1., 2., 0., 0.}, at::kDouble).view({1, 1, 1, 4}), table);
-  // Frequencies 1 and 100^(-1/2) = 0.1; position 3.
-  const auto expected =
-      at::tensor({std::cos(3.), 2 * std::cos(0.3), std::sin(3.), 2 * std::sin(0.3)}, at::kDouble);
+  const auto y = apply_rotary(at::tensor({1., 2., 5., 7.}, at::kDouble).view({1, 1, 1, 4}), table);
+  // Frequencies 1 and 100^(-1/2) = 0.1 at position 3.
+  const auto turned = [](double x, double y, double angle) {
+    return std::pair{x * std::cos(angle) - y * std::sin(angle), y * std::cos(angle) + x * std::sin(angle)};
+  };
+  const auto [x0, y0] = turned(1, 5, 3.0);
+  const auto [x1, y1] = turned(2, 7, 0.3);
+  const auto expected = at::tensor({x0, x1, y0, y1}, at::kDouble);
   EXPECT_TRUE(at::allclose(y.flatten(), expected, 0, 1e-12));
 }
 
