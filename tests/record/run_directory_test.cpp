@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <barrier>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "lockstep/base/error.h"
 #include "tests/base/temporary_folder.h"
@@ -50,22 +52,30 @@ TEST(RunDirectory, AnExistingRunIsRefusedAndLeftAlone) {
   EXPECT_EQ(read_file(folder / "run/recipe.yaml"), "name: first\n");
 }
 
-TEST(RunDirectory, OfTwoThatStartAtOnceOneIsRefused) {
+// Many times, since they must meet between looking and making.
+TEST(RunDirectory, OfSeveralThatStartAtOnceOneHasTheFolder) {
   TemporaryFolder folder;
-  std::atomic<int> num_made{0}, num_refused{0};
-  const auto create = [&] {
-    try {
-      RunDirectory::create(folder / "run", "");
-      ++num_made;
-    } catch (const ConfigError&) {
-      ++num_refused;
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 20; ++round) {
+    const std::string path = folder / std::to_string(round);
+    std::barrier start(kThreads);
+    std::atomic<int> num_made{0}, num_refused{0};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        try {
+          RunDirectory::create(path, "");
+          ++num_made;
+        } catch (const ConfigError&) {
+          ++num_refused;
+        }
+      });
     }
-  };
-  std::thread first(create), second(create);
-  first.join();
-  second.join();
-  EXPECT_EQ(num_made, 1);
-  EXPECT_EQ(num_refused, 1);
+    threads.clear();  // joins
+    EXPECT_EQ(num_made, 1);
+    EXPECT_EQ(num_refused, kThreads - 1);
+  }
 }
 
 TEST(RunDirectory, ASlashAtTheEndChangesNothing) {
