@@ -88,7 +88,8 @@ std::vector<std::string> broken_arrows(const std::string& root) {
   for (const Include& include : includes_below(root)) {
     const std::string from = folder_of(include.file);
     const std::string to = folder_of(include.path);
-    if (include.file == "lockstep/lockstep.h") continue;  // the umbrella for users' programs; no folder includes it
+    if (include.file == "lockstep/lockstep.h")
+      continue;  // the umbrella for users' programs; no folder includes it
     const auto allowed = arrows().find(from);
     if (allowed == arrows().end()) {
       broken.push_back(fmt::format("{}: the arrows know no folder \"{}\"", include.place(), from));

@@ -165,7 +165,7 @@ TEST(Process, MovingKeepsTheChild) {
 TEST(Process, ChildDiesWithTheThreadThatStartedIt) {
   std::optional<Process> process;
   std::thread([&] { process.emplace(Process::start(shell("exec sleep 1000"))); }).join();
-  EXPECT_EQ(process->wait().signal, SIGKILL);
+  EXPECT_EQ(process->wait_for(kLong).value_or(ExitStatus{}).signal, SIGKILL);
 }
 
 TEST(Process, ChildMayOutliveTheThreadThatStartedIt) {
