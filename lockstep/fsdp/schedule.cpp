@@ -57,12 +57,6 @@ void Schedule::enter_backward(Unit& unit) {
 }
 
 void Schedule::gradients_complete() {
-  // Only what autograd is through with is complete, so its parameters are not read again,
-  // except frozen ones, which may still carry gradients to the unit's input.
-  reduce_what_is_next();
-}
-
-void Schedule::reduce_what_is_next() {
   while (num_reduced_ < units_.size()) {
     Unit& next = *units_[units_.size() - 1 - num_reduced_];
     if (!next.complete()) return;
@@ -73,11 +67,12 @@ void Schedule::reduce_what_is_next() {
 
 void Schedule::start_reduction(Unit& unit) {
   if (!unit.trainable()) return;
+  // Autograd is through with these and does not read them again; frozen ones may still carry
+  // gradients to the unit's input.
   if (options_.strategy == Strategy::kFull || last_micro_batch_) unit.release_trainable();
-  finish_reductions_down_to(static_cast<size_t>(options_.reductions_in_flight));
   unit.begin_reduce();
   reducing_.push_back(&unit);
-  if (options_.reductions_in_flight == 0) finish_reductions_down_to(0);
+  finish_reductions_down_to(static_cast<size_t>(options_.reductions_in_flight));
 }
 
 void Schedule::finish_reductions_down_to(size_t left_running) {

@@ -33,11 +33,9 @@ class Schedule {
   void leave_forward(Unit& unit, bool awaits_backward);
   void enter_backward(Unit& unit);  // a gradient of its output is there
   void gradients_complete();        // some unit's are
-  bool in_backward() const { return in_backward_; }
 
  private:
   bool keeps_after_forward(const Unit& unit) const;
-  void reduce_what_is_next();
   void start_reduction(Unit& unit);
   void finish_reductions_down_to(size_t left_running);
   void end_backward();
