@@ -26,8 +26,8 @@
 
 namespace lockstep::comm {
 
-// An operation under way. Movable; waits when destroyed only if `wait` was never called
-// and the operation still uses the caller's tensors (errors are then dropped: call `wait`).
+// An operation under way. It keeps the tensors that it uses; dropping it without `wait` drops
+// its error too, which every later operation of the communicator then throws.
 class Work {
  public:
   class State {

@@ -25,13 +25,8 @@ class CudaBackend {
   // comm/ordered_sum.h for tensors on the current device; enqueues on the current stream.
   virtual void ordered_sum(const at::Tensor& out, const at::Tensor& parts) = 0;
 
-  // Waits until the device has done everything asked of it so far.
-  virtual void synchronize() = 0;
-  // Bytes that torch's allocator has held in tensors at most, since the start or the last reset.
+  // Bytes that torch's allocator has held in tensors at most, since the start.
   virtual int64_t peak_bytes(int device) = 0;
-  virtual void reset_peak_bytes(int device) = 0;
-  // Memory of the device, whoever uses it.
-  virtual int64_t total_bytes(int device) = 0;
 };
 
 // Null when the CUDA library is not loaded.

@@ -1,5 +1,4 @@
 // The library's CudaBackend, registered while the library is being loaded.
-#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
@@ -41,17 +40,8 @@ class LoadedCudaBackend : public CudaBackend {
 
   void ordered_sum(const at::Tensor& out, const at::Tensor& parts) override { ordered_sum_cuda(out, parts); }
 
-  void synchronize() override { c10::cuda::device_synchronize(); }
-
   int64_t peak_bytes(int device) override {
     return getDeviceStats(static_cast<c10::DeviceIndex>(device)).allocated_bytes[kAllPools].peak;
-  }
-
-  void reset_peak_bytes(int device) override { resetPeakStats(static_cast<c10::DeviceIndex>(device)); }
-
-  int64_t total_bytes(int device) override {
-    return static_cast<int64_t>(
-        at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(device))->totalGlobalMem);
   }
 };
 

@@ -25,7 +25,6 @@ class Engine {
 
   comm::Mesh& mesh() { return *mesh_; }
   c10::Device device() const { return device_; }
-  c10::ScalarType compute_dtype() const { return compute_; }
   fsdp::FsdpOptions fsdp_options() const;
 
   // Bytes held at most so far: by tensors on the GPU, or by the process (VmHWM).
