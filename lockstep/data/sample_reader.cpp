@@ -113,8 +113,8 @@ Sample SampleReader::read_messages(const Json& record, const std::string& place)
   if (record.contains("tools") && !record["tools"].is_null())
     content["tools"] = without_nulls(record["tools"]);
   try {
-    auto chat = tokenizer_.render_chat(content["messages"], content.value("tools", Json()));
-    if (trains_all_) chat.trained.assign(chat.ids.size(), 1);
+    auto chat = tokenizer_.render_chat(content["messages"], content.value("tools", Json()),
+                                       trains_all_ ? text::TrainOn::kAll : text::TrainOn::kAssistant);
     return {std::move(chat.ids), std::move(chat.trained), hash_content(content)};
   } catch (const DataError& error) {
     throw DataError(fmt::format("{}: {}", place, error.what()));
