@@ -24,7 +24,7 @@ struct Record {
   std::map<std::string, std::string> binary_sha256;  // file name of program and own libraries -> hash
   std::map<std::string, std::string> libraries;      // name -> version
 
-  std::vector<Json> hosts;                         // HostFacts::to_json() of each machine, by rank
+  std::vector<Json> hosts;                         // HostFacts::to_json(), rank 0's machine first
   std::map<std::string, std::string> environment;  // relevant_environment()
 
   std::map<std::string, std::string> data_sha256;     // file or source -> hash

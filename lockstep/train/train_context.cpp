@@ -134,10 +134,7 @@ void TrainContext::update(const Batch& batch) {
 }
 
 void TrainContext::report(const std::vector<std::pair<std::string, double>>& values) {
-  // The step's own values stand in its line anyway.
-  for (const auto& [name, value] : values) {
-    if (name != "loss") metrics_.reported[name] = value;
-  }
+  for (const auto& [name, value] : values) metrics_.reported[name] = value;
   end_step();
 }
 

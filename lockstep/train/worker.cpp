@@ -19,8 +19,16 @@ namespace {
 
 RunData open_data(const Recipe& recipe) {
   RunData data;
-  data.vocab_size = models::ModelSpec::load(recipe.model.source).vocab_size;
-  if (recipe.data.source != "random") data.tokenizer = text::Tokenizer::from_pretrained(recipe.model.source);
+  if (recipe.model.source.empty()) {
+    throw ConfigError(
+        "model.source is not set: give the folder of a model; its config.json and tokenizer are needed");
+  }
+  const auto spec = models::ModelSpec::load(recipe.model.source);
+  data.vocab_size = spec.vocab_size;
+  if (recipe.data.source != "random") {
+    data.tokenizer = text::Tokenizer::from_pretrained(recipe.model.source);
+    spec.require_vocabulary(data.tokenizer->vocab_size(), recipe.model.source);
+  }
   data.dataset = data::Dataset::open(recipe, data.tokenizer.get(), data.vocab_size);
   return data;
 }

@@ -52,6 +52,11 @@ TEST(BadInput, WrongType) {
   expect_refused(run, {"train.steps=ten"}, 2, {"train.steps", "ten"});
 }
 
+TEST(BadInput, NoModelSource) {
+  TinyRun run;
+  expect_refused(run, {"model.source=", "model.init="}, 2, {"model.source is not set"});
+}
+
 TEST(BadInput, MissingDataFile) {
   TinyRun run;
   expect_refused(run, {"data.sources=[{path: nowhere.jsonl}]"}, 2, {"nowhere.jsonl"});
