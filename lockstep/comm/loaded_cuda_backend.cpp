@@ -1,4 +1,5 @@
 // The library's CudaBackend, registered while the library is being loaded.
+#include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
