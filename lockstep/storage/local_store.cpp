@@ -36,7 +36,8 @@ bool is_key(std::string_view key) {
 // A folder that is not there, or a file in its place: either way no such key.
 bool not_there(int error) { return error == ENOENT || error == ENOTDIR; }
 
-// Every file in `folder` and below, as `prefix` and its path. What is removed meanwhile is left out.
+// Every file in `folder` and below, as `prefix` and its path, partial ones too. What is removed
+// meanwhile is left out.
 void collect(const std::string& folder, const Key& prefix, std::vector<Key>& keys) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -50,6 +51,9 @@ void collect(const std::string& folder, const Key& prefix, std::vector<Key>& key
   }
   if (error && !not_there(error.value())) throw_io_error("list", folder, error.value());
 }
+
+// Only the folder itself: those above it may just be about to get another.
+void remove_if_empty(const std::string& folder) { ::rmdir(folder.c_str()); }
 
 // A file beside `path` that nobody else has: processes on other machines may count alike.
 std::pair<std::string, FileDescriptor> open_partial(const std::string& path) {
@@ -122,8 +126,24 @@ std::vector<Key> LocalStore::list(const Key& prefix) {
 
 void LocalStore::remove(const Key& key) {
   const std::string path = path_of(key);
-  if (::unlink(path.c_str()) == 0) return flush_folder(folder_of(path));
-  if (!not_there(errno)) throw_io_error("remove", path, errno);
+  if (::unlink(path.c_str()) == 0) {
+    flush_folder(folder_of(path));
+  } else if (!not_there(errno)) {
+    throw_io_error("remove", path, errno);
+  }
+  remove_if_empty(folder_of(path));
+}
+
+void LocalStore::sweep(const Key& prefix) {
+  LOCKSTEP_CHECK(prefix.ends_with('/')) << prefix;
+  std::vector<Key> keys;
+  collect(path_of(prefix.substr(0, prefix.size() - 1)), prefix, keys);
+  for (const Key& key : keys) {
+    if (!key.ends_with(kPartial)) continue;
+    const std::string path = fmt::format("{}/{}", root_, key);
+    if (::unlink(path.c_str()) != 0 && !not_there(errno)) throw_io_error("remove", path, errno);
+    remove_if_empty(folder_of(path));
+  }
 }
 
 void LocalStore::append(const Key& key, std::span<const std::byte> segment) {

@@ -17,6 +17,7 @@ class LocalStore : public ObjectStore {
   void remove(const Key& key) override;
   // One open, write and close. After a failure the file is cut back to what it was.
   void append(const Key& key, std::span<const std::byte> segment) override;
+  void sweep(const Key& prefix) override;
 
  private:
   std::string path_of(const Key& key) const;

@@ -43,12 +43,16 @@ class ObjectStore {
   // The keys that start with `prefix` (not necessarily at a '/'), sorted. "" lists everything.
   virtual std::vector<Key> list(const Key& prefix) = 0;
 
-  // Nothing happens when there is no such key.
+  // Nothing happens when there is no such key. A folder that this leaves empty goes too.
   virtual void remove(const Key& key) = 0;
 
   // Adds to the end of the value, which begins empty: whole, or not at all. Survives the death of
   // the process at once, a power failure only after some seconds: cheap enough for every step.
   virtual void append(const Key& key, std::span<const std::byte> segment) = 0;
+
+  // Removes what writers that crashed left half-written below `prefix`, which ends in '/'. Values
+  // stay. A writer that is at work there meanwhile fails.
+  virtual void sweep(const Key& prefix) = 0;
 };
 
 // The store at `location`: a folder, made when something is first written. Throws ConfigError for

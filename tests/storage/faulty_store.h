@@ -112,6 +112,9 @@ class FaultyStore : public ObjectStore {
     call(
         "append " + key, [&] { inner_.append(key, segment); }, [&] { inner_.append(key, half(segment)); });
   }
+  void sweep(const Key& prefix) override {
+    call("sweep " + prefix, [&] { inner_.sweep(prefix); });
+  }
 
  private:
   static std::span<const std::byte> half(std::span<const std::byte> value) {

@@ -112,6 +112,26 @@ TEST_F(LocalStoreTest, APartialFileIsNeverReadAndNeverInTheWay) {
   EXPECT_EQ(get_text(*store_, "record.json"), "newer");
 }
 
+TEST_F(LocalStoreTest, RemovingTheLastValueOfAFolderRemovesTheFolder) {
+  store_->put("checkpoints/step-1/a", as_bytes("1"));
+  store_->put("checkpoints/step-1/b", as_bytes("2"));
+  store_->remove("checkpoints/step-1/a");
+  EXPECT_EQ(get_text(*store_, "checkpoints/step-1/b"), "2");
+  store_->remove("checkpoints/step-1/b");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/checkpoints/step-1"));
+}
+
+TEST_F(LocalStoreTest, SweepingRemovesWhatCrashedWritersLeftAndNothingElse) {
+  store_->put("checkpoints/step-1/a", as_bytes("whole"));
+  std::ofstream(folder_ / "run/checkpoints/step-1/b.77-0.partial") << "half";
+  std::filesystem::create_directories(folder_ / "run/checkpoints/step-2");
+  std::ofstream(folder_ / "run/checkpoints/step-2/a.77-1.partial") << "half";
+  store_->sweep("checkpoints/");
+  EXPECT_EQ(get_text(*store_, "checkpoints/step-1/a"), "whole");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/checkpoints/step-1/b.77-0.partial"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/checkpoints/step-2"));
+}
+
 TEST_F(LocalStoreTest, AFileInThePlaceOfAFolderIsNamed) {
   std::ofstream(folder_ / "file") << "x";
   const auto store = open_store(folder_ / "file/run");

@@ -46,6 +46,8 @@ class MemoryStore : public ObjectStore {
     value.insert(value.end(), segment.begin(), segment.end());
   }
 
+  void sweep(const Key&) override {}  // no value is ever half-written
+
  private:
   std::mutex mutex_;
   std::map<Key, Bytes> values_;
