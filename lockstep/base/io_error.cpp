@@ -4,9 +4,6 @@
 
 #include <cerrno>
 #include <system_error>
-
-#include "lockstep/base/error.h"
-
 namespace lockstep {
 namespace {
 
@@ -30,12 +27,33 @@ std::string_view way_out(int error) {
   }
 }
 
+bool is_permanent(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOTDIR:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 std::string errno_words(int error) { return std::generic_category().message(error); }
 
 void throw_io_error(std::string_view action, std::string_view path, int error) {
-  throw IoError(fmt::format("cannot {} {}: {}{}", action, path, errno_words(error), way_out(error)));
+  const std::string message =
+      fmt::format("cannot {} {}: {}{}", action, path, errno_words(error), way_out(error));
+  if (is_permanent(error)) throw PermanentIoError(message);
+  throw IoError(message);
 }
 
 }  // namespace lockstep

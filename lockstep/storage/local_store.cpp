@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -165,6 +166,17 @@ void LocalStore::append(const Key& key, std::span<const std::byte> segment) {
     if (size >= 0) fs::resize_file(path, static_cast<uintmax_t>(size), ignored);
     throw;
   }
+}
+
+std::optional<int64_t> LocalStore::free_bytes() {
+  std::string folder = root_;
+  struct statvfs disk {};
+  while (::statvfs(folder.c_str(), &disk) != 0) {
+    // Not made yet: it will be on the disk of the one above.
+    if (!not_there(errno) || folder_of(folder) == folder) throw_io_error("look at", folder, errno);
+    folder = folder_of(folder);
+  }
+  return static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
 }
 
 }  // namespace lockstep::storage

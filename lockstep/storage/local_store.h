@@ -18,6 +18,8 @@ class LocalStore : public ObjectStore {
   // One open, write and close. After a failure the file is cut back to what it was.
   void append(const Key& key, std::span<const std::byte> segment) override;
   void sweep(const Key& prefix) override;
+  // Of the disk that holds the folder, or would: what others write and quotas are not counted.
+  std::optional<int64_t> free_bytes() override;
 
  private:
   std::string path_of(const Key& key) const;

@@ -4,7 +4,8 @@
 // A key is a relative path with '/' between its parts: "metrics/g001.jsonl". No part is empty, "."
 // or "..", and none ends in ".partial"; the store CHECKs this.
 //
-// Every failure but "not there" throws IoError with the place, the reason and the way out.
+// Every failure but "not there" throws IoError with the place, the reason and the way out;
+// PermanentIoError (base/io_error.h) where trying again is no use.
 // All calls may come from any thread; each key has one writer at a time.
 #pragma once
 
@@ -53,10 +54,13 @@ class ObjectStore {
   // Removes what writers that crashed left half-written below `prefix`, which ends in '/'. Values
   // stay. A writer that is at work there meanwhile fails.
   virtual void sweep(const Key& prefix) = 0;
+
+  // Bytes that can still be written; nothing where the store knows no limit.
+  virtual std::optional<int64_t> free_bytes() { return std::nullopt; }
 };
 
 // The store at `location`: a folder, made when something is first written. Throws ConfigError for
-// a location with a scheme ("s3://bucket/runs"): object stores are not supported yet.
+// a location that cannot be, and for one of a kind whose backend is not there.
 std::unique_ptr<ObjectStore> open_store(const std::string& location);
 
 // Text as bytes and back; the span views `text`.

@@ -74,6 +74,20 @@ TEST(IoErrorWords, SayWhereWhatAndTheWayOut) {
   }
 }
 
+TEST(IoErrorWords, TellWhatWouldFailAgain) {
+  for (const int error : {ENOSPC, EDQUOT, EROFS, EACCES, ENOTDIR}) {
+    EXPECT_THROW(throw_io_error("write", "x", error), PermanentIoError) << errno_words(error);
+  }
+  for (const int error : {EIO, ESTALE, ETIMEDOUT, ECONNRESET}) {
+    try {
+      throw_io_error("write", "x", error);
+    } catch (const PermanentIoError&) {
+      ADD_FAILURE() << errno_words(error);
+    } catch (const IoError&) {
+    }
+  }
+}
+
 TEST(ExitCodes, OnlyAccidentsAreWorthARetry) {
   for (int code : {7, 10, 11, 12, 128 + SIGKILL, 128 + SIGSEGV}) EXPECT_TRUE(worth_a_retry(code)) << code;
   for (int code : {0, 1, 2, 3, 4, 5, 6, 8, 128, 130, 255}) EXPECT_FALSE(worth_a_retry(code)) << code;

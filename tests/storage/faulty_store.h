@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/io_error.h"
 #include "lockstep/storage/object_store.h"
@@ -114,6 +113,9 @@ class FaultyStore : public ObjectStore {
   }
   void sweep(const Key& prefix) override {
     call("sweep " + prefix, [&] { inner_.sweep(prefix); });
+  }
+  std::optional<int64_t> free_bytes() override {
+    return call("free_bytes", [&] { return inner_.free_bytes(); });
   }
 
  private:

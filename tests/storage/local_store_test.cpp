@@ -102,6 +102,13 @@ TEST_F(LocalStoreTest, WritersOfDifferentFilesDoNotDisturbEachOther) {
   }
 }
 
+TEST_F(LocalStoreTest, FreeBytesAreThoseOfTheDiskAlsoBeforeTheFolderIsMade) {
+  const auto disk = std::filesystem::space(folder_.path());
+  const int64_t free = open_store(folder_ / "not/yet/made")->free_bytes().value();
+  EXPECT_GT(free, 0);
+  EXPECT_LE(free, static_cast<int64_t>(disk.capacity));
+}
+
 // What a crash between writing the temporary file and the rename leaves on the disk.
 TEST_F(LocalStoreTest, APartialFileIsNeverReadAndNeverInTheWay) {
   store_->put("record.json", as_bytes("old"));
