@@ -11,7 +11,7 @@
 namespace lockstep::data {
 
 BatchPlan::BatchPlan(int64_t global_batch, int64_t micro_batch, int64_t rank, int64_t num_ranks)
-    : global_batch_(global_batch), micro_batch_(micro_batch), rank_(rank) {
+    : global_batch_(global_batch), micro_batch_(micro_batch), rank_(rank), num_ranks_(num_ranks) {
   LOCKSTEP_CHECK(rank >= 0 && rank < num_ranks) << "rank " << rank << " of " << num_ranks;
   if (global_batch < 1 || micro_batch < 1) {
     throw ConfigError(fmt::format("train.global_batch and train.micro_batch must be positive, got {} and {}",

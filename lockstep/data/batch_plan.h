@@ -4,9 +4,11 @@
 // [s * global_batch, (s + 1) * global_batch), whatever the ranks, across the borders of
 // epochs. So no step is short, and the position in the data is one number.
 //
-// A global batch is M = global_batch / micro_batch micro-batches of consecutive rows. Rank r
-// of W takes the contiguous block [r * M/W, (r+1) * M/W) of them, in order: its accumulation
-// is M / W. Micro-batch m is the same rows for any W.
+// A global batch is M = global_batch / micro_batch micro-batches of consecutive rows;
+// micro-batch m is the same rows for any W. The W ranks take them in turn: m = i * W + r is the
+// i-th of rank r, whose accumulation is M / W. So the ranks work on neighbours at the same time,
+// and a sum over ranks at each i, then over i, can be one binary tree over m whatever W is
+// (fsdp/gradient_tree.h).
 #pragma once
 
 #include <cstdint>
@@ -25,11 +27,11 @@ class BatchPlan {
   // First of the micro_batch() rows that this rank takes as its micro-batch `micro_index`,
   // 0 <= micro_index < accumulation().
   int64_t first_row(int64_t step, int64_t micro_index) const {
-    return step * global_batch_ + (rank_ * accumulation_ + micro_index) * micro_batch_;
+    return step * global_batch_ + (micro_index * num_ranks_ + rank_) * micro_batch_;
   }
 
  private:
-  int64_t global_batch_, micro_batch_, rank_, accumulation_;
+  int64_t global_batch_, micro_batch_, rank_, num_ranks_, accumulation_;
 };
 
 // Steps for `epochs` passes over R = rows_per_epoch rows: ceil(epochs * R / global_batch), at

@@ -30,19 +30,20 @@ std::vector<Batch> drain(TrainStream& stream) {
   return batches;
 }
 
-// The letter of each row, in the order of the run: step by step, rank by rank.
+// The letter of each row, in the order of the run: step by step, micro-batch by micro-batch, the
+// ranks in turn.
 std::vector<int64_t> letters(const std::shared_ptr<const Dataset>& dataset, int num_ranks) {
-  std::map<int64_t, std::vector<int64_t>> by_step;
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> by_micro_batch;
   for (int rank = 0; rank < num_ranks; ++rank) {
     TrainStream stream(dataset, rank, num_ranks);
     for (const auto& batch : drain(stream)) {
       for (int64_t row = 0; row < batch.tokens.size(0); ++row) {
-        by_step[batch.step].push_back(batch.tokens[row][4].item<int64_t>());
+        by_micro_batch[{batch.step, batch.micro_index}].push_back(batch.tokens[row][4].item<int64_t>());
       }
     }
   }
   std::vector<int64_t> all;
-  for (const auto& [step, rows] : by_step) all.insert(all.end(), rows.begin(), rows.end());
+  for (const auto& [micro_batch, rows] : by_micro_batch) all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }
 
