@@ -38,10 +38,6 @@ RecipeBuilt only_a_count() {
   return {[](const Json& value) { return !value.is_array(); }, "use auto or a count"};
 }
 
-RecipeBuilt not_elastic() {
-  return {[](const Json& value) { return value != "elastic"; }, "use none or run"};
-}
-
 RecipeBuilt not_hybrid() {
   return {[](const Json& value) { return !value.get<std::string>().starts_with("hybrid"); },
           "use auto, full, grad_op or none"};
@@ -230,8 +226,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
        .built = only(0.0)},
       {.path = "determinism",
        .field = field(&Recipe::determinism),
-       .range = one_of({"none", "run", "elastic"}),
-       .built = not_elastic()},
+       .range = one_of({"none", "run", "elastic"})},
       {.path = "ray", .field = ray_field(), .built = not_yet()},
   };
   return keys;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <charconv>
 #include <filesystem>
 
@@ -56,6 +57,9 @@ void check_batch(const Recipe& recipe, const Complaints& complaints) {
                                  micro, global));
   }
   const auto workers = recipe.scaling.num_workers;
+  if (const auto refusal = workers ? elastic_refusal(recipe, *workers) : std::nullopt) {
+    complaints.about("scaling.num_workers", *refusal);
+  }
   if (workers && global / micro % *workers != 0) {
     complaints.about(
         "train.global_batch",
@@ -90,6 +94,22 @@ void check_together(const Recipe& recipe, const RecipeSettings& settings, const 
   check_length(recipe.train, complaints);
   check_batch(recipe, complaints);
   check_schedule(recipe, complaints);
+}
+
+std::optional<std::string> elastic_refusal(const Recipe& recipe, int64_t num_workers) {
+  const int64_t micro_batches = recipe.train.global_batch / recipe.train.micro_batch;
+  const auto workers = static_cast<uint64_t>(num_workers);
+  if (recipe.determinism != "elastic" || (std::has_single_bit(workers) && num_workers <= micro_batches)) {
+    return std::nullopt;
+  }
+  // The largest power of two that divides a number is its lowest bit.
+  const uint64_t most =
+      std::bit_floor(std::min(workers, static_cast<uint64_t>(micro_batches & -micro_batches)));
+  return fmt::format(
+      "determinism: elastic sums the {} micro-batches of a step (train.global_batch / train.micro_batch) in "
+      "one tree, which a power of two of workers can share, no more than micro-batches; got {} worker{}. Set "
+      "scaling.num_workers={}, or determinism=run",
+      micro_batches, num_workers, num_workers == 1 ? "" : "s", most);
 }
 
 void check_files(const Recipe& recipe, const RecipeSettings& settings, const std::string& origin) {

@@ -72,7 +72,7 @@ at::Tensor FlatShard::gradient_region(size_t i) {
 void FlatShard::take_gradient(size_t i) {
   const at::NoGradGuard no_grad;
   const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
-  if (mesh_.shard_size() == 1) {  // nothing to send: straight into the shard's gradient
+  if (adds_in_place()) {
     if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
     const auto& layout = layout_.parameters()[i];
     shard_.mutable_grad().narrow(0, layout.flat_offset, layout.numel).add_(gradient);
@@ -90,9 +90,19 @@ void FlatShard::take_gradient(size_t i) {
   }
 }
 
+// Parameters without a gradient, and what lies between and behind parameters.
+void FlatShard::zero_what_was_not_taken() {
+  const auto& parameters = layout_.parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const int64_t begin = parameters[i].flat_offset + (taken_[i] ? parameters[i].numel : 0);
+    const int64_t end = i + 1 < parameters.size() ? parameters[i + 1].flat_offset : layout_.padded_numel();
+    gradients_.narrow(0, begin, end - begin).zero_();
+  }
+}
+
 void FlatShard::begin_reduce() {
   const at::NoGradGuard no_grad;
-  if (mesh_.shard_size() == 1) {
+  if (adds_in_place()) {
     if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
     return;
   }
@@ -100,23 +110,31 @@ void FlatShard::begin_reduce() {
     gradients_ = at::zeros({layout_.padded_numel()},
                            at::TensorOptions().dtype(options_.reduce).device(options_.device));
   } else {
-    for (size_t i = 0; i < taken_.size(); ++i) {
-      if (!taken_[i]) gradient_region(i).zero_();
-    }
-    gradients_.narrow(0, layout_.numel(), layout_.padded_numel() - layout_.numel()).zero_();
+    zero_what_was_not_taken();
   }
   taken_.assign(taken_.size(), false);
+  if (mesh_.shard_size() == 1) {
+    reduced_ = gradients_.to(options_.master);
+    reduction_ = mesh_.replicate().all_reduce(reduced_);
+    return;
+  }
   reduced_ = at::empty_like(shard_.detach());
   auto& comm = mesh_.shard_reduce();
   reduction_ = options_.reduce_scatter ? options_.reduce_scatter(comm, reduced_, gradients_)
                                        : comm.reduce_scatter(reduced_, gradients_);
 }
 
-void FlatShard::finish_reduce() {
+void FlatShard::finish_reduce(bool last_micro_batch) {
   if (!reduced_.defined()) return;
   const at::NoGradGuard no_grad;
   reduction_.wait();
   gradients_.reset();
+  if (options_.elastic) {
+    if (mesh_.shard_size() > 1 && mesh_.replicate_size() > 1) mesh_.replicate().all_reduce(reduced_).wait();
+    micro_batches_.add(std::exchange(reduced_, at::Tensor()));
+    if (!last_micro_batch) return;
+    reduced_ = micro_batches_.take();
+  }
   if (shard_.grad().defined()) {
     shard_.mutable_grad().add_(reduced_);
   } else {
@@ -126,7 +144,8 @@ void FlatShard::finish_reduce() {
 }
 
 void FlatShard::all_reduce_replicas() {
-  if (mesh_.replicate_size() > 1) mesh_.replicate().all_reduce(shard_.mutable_grad()).wait();
+  if (mesh_.replicate_size() == 1 || options_.elastic) return;
+  mesh_.replicate().all_reduce(shard_.mutable_grad()).wait();
 }
 
 }  // namespace lockstep::fsdp

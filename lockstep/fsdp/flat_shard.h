@@ -2,8 +2,9 @@
 // the module computes with, and the way of their gradients back into the shard.
 //
 // P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
-// S * master; its gradient the same once there is one; gathered, W * S * compute; between a
-// unit's first gradient and the end of its reduction, W * S * reduce.
+// S * master; its gradient the same once there is one (elastic: up to log2(A) + 1 of them while A
+// micro-batches are summed); gathered, W * S * compute; between a unit's first gradient and the
+// end of its reduction, W * S * reduce.
 //
 // Rank rules: the gather and reduce calls are collective over the shard axis.
 #pragma once
@@ -16,6 +17,7 @@
 
 #include "lockstep/comm/mesh.h"
 #include "lockstep/fsdp/gathered_buffer.h"
+#include "lockstep/fsdp/gradient_tree.h"
 #include "lockstep/fsdp/options.h"
 #include "lockstep/fsdp/shard_layout.h"
 
@@ -51,15 +53,20 @@ class FlatShard {
 
   // Takes the gradient that autograd left on parameter i.
   void take_gradient(size_t i);
-  // Reduces what was taken (zeros for parameters without one) and adds it to shard().grad().
+  // Reduces what was taken (zeros for parameters without one) and adds it to shard().grad(); with
+  // FsdpOptions::elastic it is added there after the step's last micro-batch, summed as a tree.
   void begin_reduce();
-  void finish_reduce();
-  // Sums shard().grad() over the replicas; after the last micro-batch of a step.
+  void finish_reduce(bool last_micro_batch);
+  // Sums shard().grad() over the replicas, unless elastic reductions have; after the last
+  // micro-batch of a step.
   void all_reduce_replicas();
 
  private:
   bool current() const;
+  // Gradients go straight into the shard's: nothing is sent, no order is asked for.
+  bool adds_in_place() const { return mesh_.shard_size() == 1 && !options_.elastic; }
   at::Tensor gradient_region(size_t i);
+  void zero_what_was_not_taken();
 
   ShardLayout layout_;
   std::vector<at::Tensor> parameters_;
@@ -77,6 +84,7 @@ class FlatShard {
   std::vector<bool> taken_;  // by parameter: gradients_ holds its gradient
   at::Tensor reduced_;       // [S] master, while a reduction runs
   comm::Work reduction_;
+  GradientTree micro_batches_;  // of the step so far, when elastic
 };
 
 }  // namespace lockstep::fsdp

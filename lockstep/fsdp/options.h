@@ -20,8 +20,8 @@ enum class Strategy {
   kGradOp,  // parameters stay gathered from forward to backward; gradients and optimizer state are sharded
 };
 
-// Sums `in` [W * S] over the ranks into this rank's `out` [S]. Replaceable, so that other
-// orders of summation (trees over micro-batches) need nothing else changed.
+// Sums `in` [W * S] over the ranks into this rank's `out` [S]. Replaceable, so that other ways
+// (in two levels, inside nodes and between them) need nothing else changed.
 using ReduceScatter = std::function<comm::Work(comm::Communicator&, at::Tensor out, at::Tensor in)>;
 
 struct FsdpOptions {
@@ -37,6 +37,13 @@ struct FsdpOptions {
   int prefetch_units = 0;
   int reductions_in_flight = 0;
   ReduceScatter reduce_scatter;  // default: Communicator::reduce_scatter
+  // The same bits in the weights from any power of two of ranks, any mesh and any wrap policy, when
+  // rank r of W computes micro-batch i * W + r of a step as its i-th and runs one backward for each:
+  // the gradients of the micro-batches are summed in one fixed tree (fsdp/gradient_tree.h), each
+  // rounded to `reduce` first, and every parameter lies in memory as if it had been allocated by
+  // itself. A shard's grad() is then there after the last micro-batch only, replicas sum at every
+  // micro-batch, not once a step, and a `reduce_scatter` must add in the order of comm/ordered_sum.h.
+  bool elastic = false;
 };
 
 }  // namespace lockstep::fsdp

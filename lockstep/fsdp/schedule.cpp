@@ -77,7 +77,7 @@ void Schedule::start_reduction(Unit& unit) {
 
 void Schedule::finish_reductions_down_to(size_t left_running) {
   while (reducing_.size() > left_running) {
-    reducing_.front()->finish_reduce();
+    reducing_.front()->finish_reduce(last_micro_batch_);
     reducing_.pop_front();
   }
 }

@@ -22,8 +22,9 @@ class Schedule {
   void set_units(std::vector<std::shared_ptr<Unit>> units) { units_ = std::move(units); }
   const std::vector<std::shared_ptr<Unit>>& units() const { return units_; }
 
-  // Whether the coming backwards belong to the last micro-batch of an optimizer step: only
-  // then are gradients summed over replicas, and parameters that are kept (grad-op) freed.
+  // Whether the coming backwards belong to the last micro-batch of an optimizer step: only then
+  // are gradients summed over replicas (FsdpOptions::elastic: over micro-batches), and parameters
+  // that are kept (grad-op) freed.
   void set_last_micro_batch(bool last) { last_micro_batch_ = last; }
 
   // While on, units stay gathered after forwards without gradients. Turning it off frees them.

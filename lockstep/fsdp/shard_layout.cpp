@@ -4,13 +4,15 @@
 
 namespace lockstep::fsdp {
 
-ShardLayout::ShardLayout(std::vector<ParameterLayout> parameters, int num_shards)
+ShardLayout::ShardLayout(std::vector<ParameterLayout> parameters, int num_shards, int64_t alignment)
     : parameters_(std::move(parameters)), num_shards_(num_shards) {
+  int64_t end = 0;
   for (auto& parameter : parameters_) {
-    parameter.flat_offset = numel_;
+    parameter.flat_offset = (end + alignment - 1) / alignment * alignment;
+    end = parameter.flat_offset + parameter.numel;
     numel_ += parameter.numel;
   }
-  shard_numel_ = (numel_ + num_shards - 1) / num_shards;
+  shard_numel_ = (end + num_shards - 1) / num_shards;
 }
 
 std::vector<ShardSlice> ShardLayout::slices_of(int shard) const {

@@ -4,6 +4,9 @@
 // zeros to W * S, S = ceil(P / W), and rank r holds [r * S, (r + 1) * S). So a shard cuts
 // across parameters, and every rank holds the same number of elements whatever divides
 // what. (The flat parameter of PyTorch's FSDP: Zhao et al. 2023, arXiv:2304.11277.)
+//
+// With an alignment each parameter starts at a multiple of it, after a gap of zeros that counts
+// in P but belongs to no parameter.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +32,11 @@ struct ShardSlice {
 
 class ShardLayout {
  public:
-  // Sets each flat_offset.
-  ShardLayout(std::vector<ParameterLayout> parameters, int num_shards);
+  // Sets each flat_offset. `alignment` in elements.
+  ShardLayout(std::vector<ParameterLayout> parameters, int num_shards, int64_t alignment = 1);
 
   const std::vector<ParameterLayout>& parameters() const { return parameters_; }
-  int64_t numel() const { return numel_; }                             // P
+  int64_t numel() const { return numel_; }                             // of the parameters, without gaps
   int64_t shard_numel() const { return shard_numel_; }                 // S
   int64_t padded_numel() const { return shard_numel_ * num_shards_; }  // W * S
   std::vector<ShardSlice> slices_of(int shard) const;

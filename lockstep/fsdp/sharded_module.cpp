@@ -2,25 +2,29 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/fsdp/gradient_norm.h"
 #include "lockstep/fsdp/schedule.h"
 #include "lockstep/fsdp/unit_plan.h"
 
 namespace lockstep::fsdp {
 namespace {
 
+// Fresh tensors start at multiples of this at least, on GPUs. cuBLAS chooses its kernel by how its
+// operands are aligned, up to so many bytes; which units there are must not change the choice.
+constexpr int64_t kAllocationBytes = 256;
+
 // One flat vector for the trainable parameters of a unit and one for its frozen ones.
 std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, const FsdpOptions& options,
                                                     comm::Mesh& mesh) {
+  const int64_t alignment =
+      options.elastic ? kAllocationBytes / static_cast<int64_t>(c10::elementSize(options.compute)) : 1;
   std::vector<std::unique_ptr<FlatShard>> shards;
   for (const bool trainable : {true, false}) {
     std::vector<ParameterLayout> layouts;
@@ -31,8 +35,8 @@ std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, 
       tensors.push_back(tensor);
     }
     if (tensors.empty()) continue;
-    shards.push_back(std::make_unique<FlatShard>(ShardLayout(std::move(layouts), mesh.shard_size()),
-                                                 std::move(tensors), options, mesh));
+    shards.push_back(std::make_unique<FlatShard>(
+        ShardLayout(std::move(layouts), mesh.shard_size(), alignment), std::move(tensors), options, mesh));
   }
   return shards;
 }
@@ -208,21 +212,14 @@ void ShardedModule::keep_gathered(bool keep) { schedule_->keep_gathered(keep); }
 
 double ShardedModule::clip_grad_norm(double max_norm) {
   const at::NoGradGuard no_grad;
-  at::Tensor sum_of_squares =
-      at::scalar_tensor(0, at::TensorOptions().dtype(at::kDouble).device(options_.device));
+  std::vector<at::Tensor> gradients;
   for (const auto& shard : parameters()) {
-    if (!shard.grad().defined()) continue;
-    sum_of_squares += at::linalg_vector_norm(shard.grad(), 2, std::nullopt, false, at::kDouble).square();
+    if (shard.grad().defined()) gradients.push_back(shard.grad());
   }
-  mesh_.shard_gather().all_reduce(sum_of_squares).wait();
-  const double norm = std::sqrt(sum_of_squares.item<double>());
-  if (max_norm > 0) {
-    const double scale = max_norm / (norm + 1e-6);
-    if (scale < 1.0) {
-      for (auto& shard : parameters()) {
-        if (shard.grad().defined()) shard.mutable_grad().mul_(scale);
-      }
-    }
+  const double norm = gradient_norm(gradients, options_.device, mesh_.shard_gather());
+  const double scale = max_norm / (norm + 1e-6);
+  if (max_norm > 0 && scale < 1.0) {
+    for (auto& gradient : gradients) gradient.mul_(scale);
   }
   return norm;
 }

@@ -68,8 +68,9 @@ class ShardedModule {
   // at a time) then gather once, and each rank holds the whole model in the computing dtype.
   void keep_gathered(bool keep);
 
-  // Collective. The 2-norm of all gradients, over all shards; when max_norm > 0 they are
-  // scaled down to it as torch.nn.utils.clip_grad_norm_ does (by max_norm / (norm + 1e-6)).
+  // Collective. The 2-norm of all gradients, over all shards, the same bits for any sharding
+  // (fsdp/gradient_norm.h); when max_norm > 0 they are scaled down to it as
+  // torch.nn.utils.clip_grad_norm_ does (by max_norm / (norm + 1e-6)).
   double clip_grad_norm(double max_norm);
 
   // Runs what a call of the root's holder runs, for roots that are not nn::Module.

@@ -88,9 +88,9 @@ void Unit::begin_reduce() {
   }
 }
 
-void Unit::finish_reduce() {
+void Unit::finish_reduce(bool last_micro_batch) {
   for (const auto& shard : shards_) {
-    if (shard->trainable()) shard->finish_reduce();
+    if (shard->trainable()) shard->finish_reduce(last_micro_batch);
   }
 }
 

@@ -40,7 +40,7 @@ class Unit : public nn::ForwardHooks, public std::enable_shared_from_this<Unit> 
   void release();
   void release_trainable();
   void begin_reduce();
-  void finish_reduce();
+  void finish_reduce(bool last_micro_batch);
   void all_reduce_replicas();
   // All gradients of this backward are in.
   bool complete() const { return num_ready_ == num_trainable_; }

@@ -75,6 +75,7 @@ fsdp::FsdpOptions Engine::fsdp_options() const {
   options.compute = compute_;
   options.master = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.master);
   options.reduce = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.reduce);
+  options.elastic = recipe_.determinism == "elastic";
   if (device_.is_cuda()) options.prefetch_units = options.reductions_in_flight = 1;
   return options;
 }

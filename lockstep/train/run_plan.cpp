@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/recipe_rules.h"
 
 namespace lockstep::train {
 namespace {
@@ -46,6 +47,7 @@ RunPlan plan_run_of(const Recipe& recipe, int num_workers, bool use_gpu) {
   if (plan.strategy == "auto") plan.strategy = num_workers > 1 ? "full" : "none";
   plan.compute = recipe.precision.compute;
   if (plan.compute.empty()) plan.compute = use_gpu ? "bf16" : "fp32";
+  if (const auto refusal = elastic_refusal(recipe, num_workers)) throw ConfigError(*refusal);
   plan.accumulation = accumulation(recipe.train, num_workers);
   return plan;
 }

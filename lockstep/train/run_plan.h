@@ -22,7 +22,8 @@ struct RunPlan {
 };
 
 // `num_gpus`: of this machine. Throws ConfigError when GPUs are asked for and there are fewer
-// than workers, and when global_batch does not divide into whole micro-batches.
+// than workers, when global_batch does not divide into whole micro-batches, and when so many workers
+// cannot give determinism: elastic.
 RunPlan plan_run(const Recipe& recipe, int num_gpus);
 
 // The same for a number of workers that somebody else has settled, on the GPU when `use_gpu`.

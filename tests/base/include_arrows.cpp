@@ -30,7 +30,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"checkpoint", {"storage"}},
       {"nn", {"kernels"}},
       {"optim", {"kernels"}},
-      {"fsdp", {"nn", "comm"}},
+      {"fsdp", {"nn", "comm", "kernels"}},
       {"models", {"nn", "text"}},
       {"data", {"text", "storage"}},
       {"train",

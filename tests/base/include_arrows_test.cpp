@@ -41,10 +41,10 @@ TEST(IncludeArrows, BrokenOneIsFoundAmongGoodOnes) {
 }
 
 TEST(IncludeArrows, ArrowsAreNotFollowedTwice) {
-  const TemporaryFolder root;  // fsdp -> nn -> kernels does not let fsdp include kernels
-  plant(root, "lockstep/fsdp/shard.h", "#include \"lockstep/kernels/adamw.h\"\n");
+  const TemporaryFolder root;  // models -> nn -> kernels does not let models include kernels
+  plant(root, "lockstep/models/decoder.h", "#include \"lockstep/kernels/adamw.h\"\n");
   EXPECT_THAT(broken_arrows(root.path()),
-              ElementsAre("lockstep/fsdp/shard.h:1: fsdp may not include kernels"));
+              ElementsAre("lockstep/models/decoder.h:1: models may not include kernels"));
 }
 
 TEST(IncludeArrows, WaysAroundThemAreFound) {

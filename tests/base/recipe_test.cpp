@@ -240,7 +240,7 @@ TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
         "checkpoint.storage: s3://bucket\n", "evaluation.tasks: [arc]\n",
         "evaluation.accept: ['held_out.loss < before']\n", "failure.max_failures: 1\n",
         "guard.max_skipped: 1\n", "guard.loss_spike: 2\n", "network.require: efa\n",
-        "network.min_efficiency: 0.5\n", "determinism: elastic\n", "ray: {runtime_env: {pip: [x]}}\n"}) {
+        "network.min_efficiency: 0.5\n", "ray: {runtime_env: {pip: [x]}}\n"}) {
     EXPECT_THAT(refusal_of(more), HasSubstr("not supported yet")) << more;
   }
   EXPECT_THAT(refusal_with_files("data.shape: prompt_completion\n"), HasSubstr("not supported yet"));
@@ -287,6 +287,16 @@ TEST(Recipe, KeysMustFitTogether) {
         least({"train.global_batch=12", "train.micro_batch=4", "scaling.num_workers=2"});
       }),
       HasSubstr("train.global_batch must be a multiple of train.micro_batch x scaling.num_workers (4 x 2)"));
+  EXPECT_EQ(refusal([] {
+              least({"train.global_batch=12", "scaling.num_workers=3", "determinism=elastic"});
+            }),
+            "command line: determinism: elastic sums the 12 micro-batches of a step (train.global_batch / "
+            "train.micro_batch) in one tree, which a power of two of workers can share, no more than "
+            "micro-batches; got 3 workers. Set scaling.num_workers=2, or determinism=run");
+  EXPECT_THAT(refusal([] {
+                least({"train.global_batch=12", "scaling.num_workers=16", "determinism=elastic"});
+              }),
+              HasSubstr("got 16 workers. Set scaling.num_workers=4, or determinism=run"));
   EXPECT_THAT(refusal([] {
                 least({"schedule.name=linear", "schedule.min_lr=1"});
               }),

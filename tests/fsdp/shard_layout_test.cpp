@@ -21,6 +21,19 @@ TEST(ShardLayout, SlicesCoverEveryElementOnce) {
   }
 }
 
+TEST(ShardLayout, AnAlignmentLeavesGapsThatBelongToNoParameter) {
+  const ShardLayout layout({{"a", {5}, 5}, {"b", {1}, 1}, {"c", {21}, 21}}, 2, /*alignment=*/8);
+  EXPECT_EQ(layout.parameters()[1].flat_offset, 8);
+  EXPECT_EQ(layout.parameters()[2].flat_offset, 16);
+  EXPECT_EQ(layout.numel(), 27);
+  EXPECT_EQ(layout.shard_numel(), 19);  // half of 16 + 21
+  int64_t covered = 0;
+  for (const int shard : {0, 1}) {
+    for (const auto& slice : layout.slices_of(shard)) covered += slice.length;
+  }
+  EXPECT_EQ(covered, 27);
+}
+
 TEST(ShardLayout, MoreShardsThanElementsLeavesSomeEmpty) {
   const ShardLayout layout({{"a", {2}, 2}}, 5);
   EXPECT_EQ(layout.shard_numel(), 1);

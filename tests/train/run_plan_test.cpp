@@ -78,6 +78,17 @@ TEST(RunPlan, AccumulationComesOutWhole) {
   EXPECT_THAT(refusal(wanted, 0), HasSubstr("Set train.global_batch=8"));
 }
 
+TEST(RunPlan, ElasticDeterminismTakesAPowerOfTwoOfWorkers) {
+  Recipe wanted = recipe();
+  wanted.train.global_batch = 12;
+  wanted.determinism = "elastic";
+  EXPECT_EQ(plan_run_of(wanted, 4, false).accumulation, 3);
+  for (const int found : {3, 6}) {  // GPUs, a worker each
+    EXPECT_THAT(refusal(wanted, found), HasSubstr("determinism: elastic")) << found;
+    EXPECT_THAT(refusal(wanted, found), HasSubstr(found == 3 ? "num_workers=2" : "num_workers=4")) << found;
+  }
+}
+
 TEST(RunPlan, ForANumberOfWorkersThatSomebodyElseSettled) {
   Recipe wanted = recipe();
   wanted.scaling.num_workers = 2;

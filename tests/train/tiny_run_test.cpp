@@ -7,6 +7,7 @@
 namespace lockstep::train {
 namespace {
 
+using ::testing::Each;
 using testing::TinyRun;
 
 TEST(TinyExample, LearnsAndLeavesItsRecord) {
@@ -37,6 +38,31 @@ TEST(TinyExample, WithDeterminismRunEndsInTheSameBits) {
   EXPECT_EQ(first.finished().at("weights_sha256"), second.finished().at("weights_sha256"));
   for (size_t step = 0; step < 20; ++step) {
     EXPECT_EQ(first.metrics()[step].at("loss"), second.metrics()[step].at("loss"));
+  }
+}
+
+TEST(TinyExample, WithDeterminismElasticAnyNumberOfWorkersEndsInTheSameBits) {
+  const std::vector<std::vector<std::string>> placements{
+      {"scaling.num_workers=1"},
+      {"scaling.num_workers=2"},
+      {"scaling.num_workers=4", "sharding.strategy=grad_op", "sharding.wrap.min_parameters=100000"},
+      {"scaling.num_workers=4", "sharding.strategy=none"},
+  };
+  for (const char* precision : {"precision.compute=fp32", "precision.compute=bf16"}) {
+    std::vector<Json> weights, steps;
+    for (auto arguments : placements) {
+      arguments.insert(arguments.end(), {precision, "determinism=elastic", "train.micro_batch=1",
+                                         "train.steps=6", "optimizer.max_grad_norm=0.5"});
+      TinyRun run;
+      ASSERT_TRUE(run.run(arguments).success()) << run.err();
+      weights.push_back(run.finished().at("weights_sha256"));
+      Json numbers;
+      for (const Json& step : run.metrics()) numbers.push_back({step.at("loss"), step.at("grad_norm")});
+      steps.push_back(numbers);
+    }
+    EXPECT_THAT(weights, Each(weights.front())) << precision;
+    EXPECT_THAT(steps, Each(steps.front())) << precision;
+    EXPECT_GT(steps.front().back().at(1), 0.5) << "clipping must act";
   }
 }
 

@@ -1,0 +1,58 @@
+#include "lockstep/fsdp/gradient_norm.h"
+
+#include <ATen/ops/amax.h>
+#include <ATen/ops/aminmax.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lockstep/base/check.h"
+#include "lockstep/kernels/square_sum.h"
+
+namespace lockstep::fsdp {
+namespace {
+
+// Over all ranks; NaN if there is one.
+double largest_magnitude(const std::vector<at::Tensor>& gradients, c10::Device device,
+                         comm::Communicator& comm) {
+  const auto options = at::TensorOptions().dtype(at::kDouble).device(device);
+  at::Tensor largest = at::zeros({1}, options);
+  std::vector<at::Tensor> bounds;
+  for (const auto& gradient : gradients) {
+    const auto [min, max] = at::aminmax(gradient);
+    bounds.push_back(min.neg());
+    bounds.push_back(max);
+  }
+  if (!bounds.empty()) largest.copy_(at::amax(at::stack(bounds)));
+  const at::Tensor of_ranks = at::empty({comm.size()}, options);
+  comm.all_gather(of_ranks, largest).wait();
+  return at::amax(of_ranks).item<double>();
+}
+
+}  // namespace
+
+double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm) {
+  const double largest = largest_magnitude(gradients, device, comm);
+  if (largest == 0) return 0;
+  if (!std::isfinite(largest)) return largest;
+  // A power of two, so that scaling is exact; 2^-exponent must be a float64 itself.
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  exponent = std::max(exponent, std::numeric_limits<double>::min_exponent);
+  at::Tensor digits =
+      at::zeros({kernels::kSquareDigits}, at::TensorOptions().dtype(at::kLong).device(device));
+  int64_t numel = 0;
+  for (const auto& gradient : gradients) {
+    numel += gradient.numel();
+    kernels::add_squares(digits, gradient, std::ldexp(1.0, -exponent));
+  }
+  LOCKSTEP_CHECK(numel <= kernels::kMaxSquares / comm.size()) << numel << " elements on each rank";
+  comm.all_reduce(digits).wait();
+  return std::ldexp(std::sqrt(kernels::square_sum(digits.to(at::kCPU))), exponent);
+}
+
+}  // namespace lockstep::fsdp
