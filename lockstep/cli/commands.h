@@ -11,6 +11,7 @@ using Action = std::function<int()>;  // returns the exit code
 
 void add_train(CLI::App& root, Action& action);
 void add_recipe(CLI::App& root, Action& action);
+void add_transport(CLI::App& root, Action& action);
 void add_version(CLI::App& root, Action& action);
 void add_completion(CLI::App& root, Action& action);  // after all others: it completes those
 

@@ -38,7 +38,7 @@ void visit(const CLI::App& app, const std::string& path, const std::vector<std::
     }
     node.takes_files = node.takes_files || option->get_positional();
   }
-  if (node.takes_files) {
+  if (app.get_option_no_throw("KEY=VALUE") != nullptr) {
     for (const std::string& key : keys) node.words.push_back({key + "=", ""});
   }
   tree.push_back(std::move(node));

@@ -20,7 +20,8 @@ struct CompletionNode {
   bool takes_files = false;
 };
 
-// All places, the root first. Commands with arguments take files, and `recipe_keys` as overrides.
+// All places, the root first. Commands with arguments take files; those with KEY=VALUE arguments
+// take `recipe_keys` too.
 std::vector<CompletionNode> command_tree(const CLI::App& root, const std::vector<std::string>& recipe_keys);
 
 using CompletionScript = std::string (*)(const std::vector<CompletionNode>& tree);

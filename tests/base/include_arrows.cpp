@@ -36,7 +36,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"train",
        {"fsdp", "models", "data", "checkpoint", "optim", "transport", "record", "launch", "comm", "nn",
         "text", "storage"}},
-      {"cli", {"cluster", "launch", "train", "record", "estimate"}},
+      {"cli", {"cluster", "launch", "train", "record", "estimate", "transport"}},
   };
   return map;
 }

@@ -18,13 +18,14 @@ std::string offered(const std::string& words) {
 }
 
 TEST(Completion, BashOffersCommandsAndOptionsOfThePlace) {
-  EXPECT_THAT(offered("lockstep ''"), HasSubstr(" train recipe version completion --help "));
+  EXPECT_THAT(offered("lockstep ''"), HasSubstr(" train recipe transport version completion --help "));
   EXPECT_THAT(offered("lockstep recipe sh"), HasSubstr(" show "));
   EXPECT_THAT(offered("lockstep train x.yaml --d"), HasSubstr(" --dry-run "));
   EXPECT_THAT(offered("lockstep train --d"), Not(HasSubstr("--json")));
 }
 
-TEST(Completion, BashOffersTheRecipesKeys) {
+TEST(Completion, BashOffersTheRecipesKeysWhereARecipeIsTaken) {
+  EXPECT_THAT(offered("lockstep transport check optimizer.l"), Not(HasSubstr("optimizer.lr=")));
   EXPECT_THAT(offered("lockstep train x.yaml optimizer.l"), HasSubstr(" optimizer.lr= "));
 }
 

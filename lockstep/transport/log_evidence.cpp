@@ -1,0 +1,353 @@
+#include "lockstep/transport/log_evidence.h"
+
+#include <algorithm>
+
+#include "lockstep/base/check.h"
+#include "lockstep/transport/clue.h"
+#include "lockstep/transport/host_address.h"
+#include "lockstep/transport/net_name.h"
+#include "lockstep/transport/text_scanner.h"
+
+namespace lockstep::transport {
+namespace {
+
+constexpr size_t kMaxQuoteBytes = 512;
+constexpr size_t kMaxAddresses = 4, kMaxUnplaced = 4, kMaxPending = 256, kMaxCommIds = 4;
+
+uint64_t label_of(std::string_view label) {
+  uint64_t value = 0;
+  TextScanner scanner(label);
+  return scanner.number(value, 16) && scanner.at_end() ? value : kNoLabel;
+}
+
+template <typename T>
+void add_once(std::vector<T>& list, const T& value, size_t limit) {
+  if (list.size() < limit && std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+// "NET/OFI Running on p4d.24xlarge platform, ...".
+std::string_view platform_of(std::string_view text) {
+  TextScanner scanner(text);
+  std::string_view platform;
+  if (!scanner.take("NET/OFI Running on ") || !scanner.until(' ', platform) || !scanner.take("platform"))
+    return {};
+  return platform.size() <= 64 ? platform : std::string_view();
+}
+
+// "MNNVL busId 0x1b000 fabric UUID 5f1c.8c44 cliqueId ..."; a UUID of zeros is no fabric.
+bool names_fabric(std::string_view text) {
+  const size_t at = text.find("fabric UUID ");
+  TextScanner scanner(text.substr(std::min(at, text.size())));
+  uint64_t high = 0, low = 0;
+  return scanner.take("fabric UUID ") && scanner.number(high, 16) && scanner.take('.') &&
+         scanner.number(low, 16) && (high | low) != 0;
+}
+
+bool may_be_clue(const LogRecord& record) {
+  const std::string_view text = record.text;
+  return record.kind != LogRecord::Kind::kInfo || text.starts_with("NET/") || text.starts_with("NCCL_") ||
+         text.starts_with("Failed to ") || text.starts_with("External ") || text.starts_with("Call to ") ||
+         text.starts_with("Mismatched ") || text.starts_with("Error") || text.starts_with("Bootstrap");
+}
+
+}  // namespace
+
+void LogEvidence::begin_source(std::string name) {
+  sources_.push_back(std::move(name));
+  splitter_ = LineSplitter();
+  source_line_ = 0;
+}
+
+void LogEvidence::add(std::string_view bytes) {
+  LOCKSTEP_CHECK(!sources_.empty()) << "begin_source comes first";
+  splitter_.feed(bytes, [this](std::string_view line) { add_line(line); });
+}
+
+void LogEvidence::end_source() {
+  if (splitter_.cut()) ++num_lines_;
+  splitter_ = LineSplitter();
+}
+
+bool LogEvidence::is_network(NameTable::Id net) const {
+  if (net == NameTable::kNone) return false;
+  const auto found = times_named_.find(net);
+  return is_known_net(names_.name(net)) || (found != times_named_.end() && found->second > 1);
+}
+
+void LogEvidence::add_line(std::string_view line) {
+  ++num_lines_;
+  ++source_line_;
+  if (const auto record = parse_log_record(line, scratch_)) {
+    ++num_records_;
+    add_record(*record, line);
+  }
+}
+
+ProcessLog* LogEvidence::process_of(const LogRecord& record) {
+  const ProcessKey key{static_cast<uint32_t>(sources_.size() - 1), record.pid, names_.id(record.host),
+                       names_.id(record.node)};
+  const auto found = process_index_.find(key);
+  if (found != process_index_.end()) return &processes_[found->second];
+  if (processes_.size() >= limits_.processes || key.host == NameTable::kNone) {
+    past_limits_ = true;
+    return nullptr;
+  }
+  process_index_.emplace(key, static_cast<uint32_t>(processes_.size()));
+  ProcessLog& process = processes_.emplace_back();
+  process.host = key.host;
+  process.node = key.node;
+  process.source = key.source;
+  process.pid = key.pid;
+  return &process;
+}
+
+void LogEvidence::add_record(const LogRecord& record, std::string_view line) {
+  if (record.repeats > 1) counts_.deduplicated = true;
+  ProcessLog* process = nullptr;
+  if (!record.host.empty()) {
+    process = process_of(record);
+    if (process == nullptr) return;
+    ++process->num_lines;
+    if (record.kind == LogRecord::Kind::kInfo) {
+      // By the first letter: these are nearly all lines of a large log.
+      const char first = record.text.empty() ? '\0' : record.text.front();
+      if (first == 'C' || first == 'R') {
+        if (const auto path = parse_path_line(record.text)) return add_path(*process, *path, line);
+      } else if (first == 'n' || first == 'c' || first == '[') {
+        if (const auto comm = parse_comm_line(record.text)) {
+          if (comm->event == CommLine::Event::kStart) counts_.starts += record.repeats;
+          return add_comm(*process, *comm, record.tid);
+        }
+      } else if (first == 'U' || first == 'A') {
+        if (const auto net = parse_network(record.text)) return add_network(*process, record, *net, line);
+      } else if (first == 'M') {
+        if (record.text.starts_with("MNNVL "))
+          process->has_fabric = process->has_fabric || names_fabric(record.text);
+      }
+    }
+    if (record.text.starts_with("NET/OFI ") && add_ofi(*process, record)) return;
+    if (const uint8_t wording = plugin_wording(record.text); wording != 0) process->plugin_wording = wording;
+    add_address(*process, record, line);
+  }
+  if (const auto version = parse_version(record.text)) return add_version(process, *version);
+  if (may_be_clue(record)) add_clue(record, line);
+}
+
+void LogEvidence::add_network(ProcessLog& process, const LogRecord& record, std::string_view name,
+                              std::string_view line) {
+  const NameTable::Id net = names_.id(name);
+  times_named_[net] += record.repeats;
+  const bool is_final = record.text.starts_with("Using ");
+  if (is_final) counts_.networks[net] += record.repeats;
+  Selection selection{net, process.provider, process.ib_devices.all()};
+  // "Assigned NET plugin" comes before "Using network" and names the same: it counts where the
+  // other one was lost.
+  const auto found = process.pending.find(record.tid);
+  if (found != process.pending.end() && found->second.net != net)
+    add_once(process.unplaced, found->second, kMaxUnplaced);
+  if (process.pending.size() < kMaxPending || found != process.pending.end())
+    process.pending[record.tid] = selection;
+  if (is_final) quote(process, net, false, line);
+}
+
+void LogEvidence::add_path(ProcessLog& process, const PathLine& path, std::string_view line) {
+  before_2_18_ = before_2_18_ || path.before_2_18;
+  PathKey key;
+  key.own_rank = path.own_rank;
+  key.peer_rank = path.peer_rank;
+  key.own_label = label_of(path.own_label);
+  key.peer_label = label_of(path.peer_label);
+  key.epoch = process.epoch;
+  key.net = names_.id(path.net);
+  key.medium = path.medium;
+  key.is_sender = path.is_sender;
+  auto found = process.paths.find(key);
+  if (found == process.paths.end()) {
+    if (num_connections_ >= limits_.connections) {
+      past_limits_ = true;
+      return;
+    }
+    ++num_connections_;
+    found = process.paths.emplace(key, PathSeen{}).first;
+    if (key.net != NameTable::kNone) quote(process, key.net, true, line);
+  }
+  PathSeen& seen = found->second;
+  (path.gpu_direct ? seen.with_gpu_direct : seen.without_gpu_direct) = true;
+  seen.devices |= uint64_t{1} << std::min<uint32_t>(path.net_device, 63);
+  if (key.net != NameTable::kNone) ++times_named_[key.net];
+}
+
+Member* LogEvidence::member_of(ProcessLog& process, const CommLine& comm) {
+  for (size_t i = process.members.size(); i-- > 0;) {
+    Member& member = process.members[i];
+    if (member.line.pointer != comm.pointer) continue;
+    const bool is_same = member.line.rank == comm.rank && member.line.num_ranks == comm.num_ranks &&
+                         member.end_epoch == UINT32_MAX;
+    // An address is used again once its communicator is gone, also when the line that said so was lost.
+    const bool other_id =
+        comm.comm_id && !member.comm_ids.empty() && member.comm_ids.front().first != *comm.comm_id;
+    const bool begins_again =
+        comm.event == CommLine::Event::kStart ||
+        (comm.event == CommLine::Event::kComplete && member.complete_epoch != UINT32_MAX && other_id);
+    if (is_same && !begins_again) return &member;
+    break;
+  }
+  if (num_members_ >= limits_.members) {
+    past_limits_ = true;
+    return nullptr;
+  }
+  ++num_members_;
+  Member& member = process.members.emplace_back();
+  member.line = comm;
+  member.begin_epoch = process.epoch;
+  return &member;
+}
+
+void LogEvidence::take_selection(ProcessLog& process, Member& member, uint32_t tid) {
+  if (member.selection) return;
+  const auto found = process.pending.find(tid);
+  if (found == process.pending.end()) return;
+  member.selection = found->second;
+  process.pending.erase(found);
+}
+
+void LogEvidence::add_comm(ProcessLog& process, const CommLine& comm, uint32_t tid) {
+  Member* member = member_of(process, comm);
+  if (member == nullptr) return;
+  ++member->num_lines;
+  if (comm.event != CommLine::Event::kEnd) take_selection(process, *member, tid);
+  if (comm.comm_id) {
+    const auto found = std::find_if(member->comm_ids.begin(), member->comm_ids.end(),
+                                    [&](const auto& seen) { return seen.first == *comm.comm_id; });
+    if (found != member->comm_ids.end()) {
+      ++found->second;
+    } else if (member->comm_ids.size() < kMaxCommIds) {
+      member->comm_ids.push_back({*comm.comm_id, 1});
+    }
+  }
+  CommLine& known = member->line;
+  if (!known.nvml_device) known.nvml_device = comm.nvml_device;
+  if (!known.bus_id) known.bus_id = comm.bus_id;
+  if (!known.parent && comm.parent) {
+    known.parent = comm.parent;
+    known.split_count = comm.split_count;
+    known.color = comm.color;
+  }
+  if (comm.event == CommLine::Event::kShape) {
+    known.num_nodes = comm.num_nodes;
+    known.is_mnnvl = comm.is_mnnvl;
+    return;
+  }
+  ++process.epoch;
+  if (comm.event == CommLine::Event::kComplete) member->complete_epoch = process.epoch;
+  if (comm.event == CommLine::Event::kEnd) member->end_epoch = process.epoch;
+}
+
+bool LogEvidence::add_ofi(ProcessLog& process, const LogRecord& record) {
+  if (const auto provider = parse_provider(record.text)) {
+    const std::string& plugin = names_.name(process.versions[static_cast<size_t>(Library::kPlugin)]);
+    if (!provider->is_whole && counts_nics(plugin)) return true;  // cut
+    process.provider = process.last_provider = names_.id(provider->provider);
+    process.fabric = names_.id(provider->fabric);
+    process.num_nics = provider->num_nics;
+    process.implied_net = names_.id("AWS Libfabric");
+    counts_.providers[process.provider] += record.repeats;
+    return true;
+  }
+  if (const std::string_view platform = platform_of(record.text); !platform.empty()) {
+    process.platform = names_.id(platform);
+    return true;
+  }
+  process.on_aws = process.on_aws || record.text == "NET/OFI Configuring AWS-specific options";
+  if (is_ofi_failure(record.text)) process.provider = process.implied_net = NameTable::kNone;
+  return false;
+}
+
+void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std::string_view line) {
+  const std::string_view text = record.text;
+  if (text.starts_with("Bootstrap")) {
+    counts_.bootstraps += record.repeats;
+  } else if (text.starts_with("NET/IB : Using ")) {
+    if (auto devices = IbDevices::parse(text); devices && !devices->empty()) {
+      process.ib_devices = std::move(*devices);
+      process.implied_net = names_.id("IB");
+    }
+  } else if (text.starts_with("NET/Socket : Using ")) {
+    process.implied_net = names_.id("Socket");
+  } else if (text.starts_with("NCCL_P2P_DISABLE set by environment to 1") ||
+             text.starts_with("NCCL_SHM_DISABLE set by environment to 1")) {
+    local_paths_disabled_ = true;
+    return;
+  } else {
+    return;
+  }
+  const auto address = parse_host_address(text);
+  if (!address) return;
+  if (is_loopback(address->ip)) {
+    if (!loopback_bootstrap_ && text.starts_with("Bootstrap")) loopback_bootstrap_ = quote_of(line);
+    return;
+  }
+  const ProcessLog::Address known{names_.id(address->interface), names_.id(address->ip)};
+  // The out-of-band address may be on another interface than the bootstrap's: the first one counts.
+  const bool other_interface =
+      !process.addresses.empty() && process.addresses.front().interface != known.interface;
+  if (!other_interface) add_once(process.addresses, known, kMaxAddresses);
+}
+
+void LogEvidence::add_version(ProcessLog* process, const VersionLine& version) {
+  const NameTable::Id id = names_.id(version.version);
+  if (process != nullptr) {
+    process->versions[static_cast<size_t>(version.library)] = id;
+  } else {
+    add_bare_version(id);
+  }
+}
+
+void LogEvidence::add_bare_version(NameTable::Id version) {
+  constexpr size_t kMaxVersions = 16;
+  add_once(bare_versions_, version, kMaxVersions);
+}
+
+void LogEvidence::add_clue(const LogRecord& record, std::string_view line) {
+  if (const int clue = find_clue(record.text); clue >= 0) {
+    auto found =
+        std::find_if(clues_.begin(), clues_.end(), [&](const ClueSeen& seen) { return seen.clue == clue; });
+    if (found == clues_.end()) found = clues_.insert(found, {clue, 0, quote_of(line)});
+    found->count += record.repeats;
+  }
+  if (record.kind == LogRecord::Kind::kWarning) add_warning(quote_of(line));
+}
+
+// What follows "NCCL WARN ": the same from all ranks.
+void LogEvidence::add_warning(Quote warning) {
+  constexpr size_t kMaxWarnings = 16;
+  constexpr std::string_view kMark = " NCCL WARN ";
+  const auto words = [&](const std::string& text) {
+    return std::string_view(text).substr(text.find(kMark) + kMark.size());
+  };
+  if (warnings_.size() >= kMaxWarnings || warning.text.find(kMark) == std::string::npos) return;
+  for (const Quote& known : warnings_) {
+    if (words(known.text) == words(warning.text)) return;
+  }
+  warnings_.push_back(std::move(warning));
+}
+
+Quote LogEvidence::quote_of(std::string_view line) const {
+  std::string scratch;
+  // The line as people read it: without colours, and without what comes before it on a very long line.
+  const auto record = parse_log_record(line, scratch);
+  std::string_view text = scratch.empty() ? line : std::string_view(scratch);
+  if (text.size() > kMaxQuoteBytes && record) text = record->text;
+  return {static_cast<uint32_t>(sources_.size() - 1), source_line_,
+          std::string(text.substr(0, kMaxQuoteBytes))};
+}
+
+void LogEvidence::quote(ProcessLog& process, NameTable::Id net, bool is_path, std::string_view line) {
+  constexpr size_t kMaxQuotes = 8;
+  for (const ProcessLog::NetQuote& known : process.quotes) {
+    if (known.net == net && known.is_path == is_path) return;
+  }
+  if (process.quotes.size() < kMaxQuotes) process.quotes.push_back({net, is_path, quote_of(line)});
+}
+
+}  // namespace lockstep::transport
