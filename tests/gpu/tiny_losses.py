@@ -1,9 +1,10 @@
 """Trains examples/tiny.yaml on CPU workers and on GPUs and compares the losses, step by step.
-Each run on GPUs is done twice, with determinism: run, and must end with the same weights.
+Each run on GPUs is done twice, with determinism: run, and must end with the same weights. So must
+runs with determinism: elastic on one GPU and two, sharded in several ways.
 
   python3 tests/gpu/tiny_losses.py --lockstep build/default/bin/lockstep --examples examples
 
-Everything is float32. Exits 0 when all agrees, 1 when it does not or a run fails, and 77
+Everything is float32, with elastic bfloat16 too. Exits 0 when all agrees, 1 when it does not or a run fails, and 77
 (skipped) where there is no GPU.
 """
 
@@ -39,6 +40,26 @@ def train(lockstep: str, recipe: pathlib.Path, run: pathlib.Path, settings: list
     return [json.loads(step)["loss"] for step in steps], finished["weights_sha256"]
 
 
+def elastic_weights(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, precision: str, available: int) -> bool:
+    """Whether all placements that the GPUs allow end with the same weights."""
+    placements = [
+        (1, ["sharding.strategy=none"]),
+        (1, ["sharding.strategy=none", "sharding.wrap.min_parameters=1000000"]),
+        (2, ["sharding.strategy=full"]),
+        (2, ["sharding.strategy=none"]),
+    ]
+    weights = {}
+    for i, (workers, placement) in enumerate(placements):
+        if workers > available:
+            continue
+        settings = [f"scaling.num_workers={workers}", "scaling.use_gpu=true", "determinism=elastic"]
+        run = runs / f"elastic-{precision}-{i}"
+        _, weights[i] = train(lockstep, recipe, run, [*settings, *placement, f"precision.compute={precision}"])
+    ok = len(set(weights.values())) == 1
+    print(f"elastic, {precision}: {len(weights)} placements, weights {'the same: ok' if ok else 'NOT the same: WRONG'}")
+    return ok
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lockstep", required=True, help="the lockstep program")
@@ -68,6 +89,8 @@ def main() -> int:
                 f"weights {'the same' if weights == weights_again else 'NOT the same'} in a second run: "
                 f"{'ok' if ok else 'WRONG'}"
             )
+        for precision in ("fp32", "bf16"):
+            wrong += not elastic_weights(lockstep, recipe, runs, precision, available)
     return 1 if wrong else 0
 
 
