@@ -28,9 +28,9 @@ uint8_t questions(const JobVerdict& verdict) {
 }
 
 void add_clues(const JobVerdict& verdict, const LogEvidence& evidence, std::vector<Finding>& findings) {
-  std::vector<LogEvidence::ClueSeen> seen = evidence.clues_seen();
+  std::vector<ClueLog::Seen> seen = evidence.clues().seen();
   std::sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.clue < b.clue; });
-  for (const LogEvidence::ClueSeen& clue_seen : seen) {
+  for (const ClueLog::Seen& clue_seen : seen) {
     const Clue& clue = clues()[static_cast<size_t>(clue_seen.clue)];
     if ((clue.explains & questions(verdict)) == 0) continue;
     findings.push_back(
@@ -98,11 +98,11 @@ void add_provider(const JobVerdict& verdict, const LogEvidence& evidence, std::v
 }
 
 void add_loopback(const LogEvidence& evidence, const JobVerdict& verdict, std::vector<Finding>& findings) {
-  if (!evidence.loopback_bootstrap() || verdict.transport == Transport::kNone) return;
+  if (!evidence.clues().loopback_bootstrap() || verdict.transport == Transport::kNone) return;
   findings.push_back(
       Finding{"NCCL's bootstrap listens on the loopback interface, which other hosts cannot reach",
               "set NCCL_SOCKET_IFNAME to an interface that they reach, or exclude: ^docker0,lo", 0,
-              *evidence.loopback_bootstrap()});
+              *evidence.clues().loopback_bootstrap()});
 }
 
 // Where evidence is missing: which, and how to get it.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lockstep/transport/host_map.h"
@@ -49,6 +50,9 @@ struct Communicator {
 
   static uint64_t connection_key(uint32_t sender, uint32_t receiver) {
     return uint64_t{sender} << 32 | receiver;
+  }
+  static std::pair<uint32_t, uint32_t> ranks_of(uint64_t connection_key) {
+    return {static_cast<uint32_t>(connection_key >> 32), static_cast<uint32_t>(connection_key)};
   }
 };
 

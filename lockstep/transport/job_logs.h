@@ -16,11 +16,9 @@ struct JobLogs {
   std::string name() const;
 };
 
-// Reads each of `paths`: a file, a folder with a job's logs (all files in it and below, hidden
-// ones left out), or "-" for standard input. Each is a job of its own, except that those which
-// together hold all ranks of a communicator, and each only some of them, are one job: ranks with
-// a file of their own. Throws ConfigError for a path that is not there and a folder without files, IoError
-// when reading fails. Memory: see LogEvidence; files are read once, in blocks.
+// Reads each of `paths` (read_log.h). Each is a job of its own, except that those which together
+// hold all ranks of a communicator, and each only some of them, are one job: ranks with a file of
+// their own.
 std::vector<JobLogs> read_job_logs(const std::vector<std::string>& paths);
 
 }  // namespace lockstep::transport

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lockstep/base/check.h"
-#include "lockstep/transport/clue.h"
 #include "lockstep/transport/host_address.h"
 #include "lockstep/transport/net_name.h"
 #include "lockstep/transport/text_scanner.h"
@@ -12,7 +11,7 @@ namespace lockstep::transport {
 namespace {
 
 constexpr size_t kMaxQuoteBytes = 512;
-constexpr size_t kMaxAddresses = 4, kMaxUnplaced = 4, kMaxPending = 256, kMaxCommIds = 4;
+constexpr size_t kMaxAddresses = 4, kMaxUnplaced = 4, kMaxCommIds = 4;
 
 uint64_t label_of(std::string_view label) {
   uint64_t value = 0;
@@ -41,13 +40,6 @@ bool names_fabric(std::string_view text) {
   uint64_t high = 0, low = 0;
   return scanner.take("fabric UUID ") && scanner.number(high, 16) && scanner.take('.') &&
          scanner.number(low, 16) && (high | low) != 0;
-}
-
-bool may_be_clue(const LogRecord& record) {
-  const std::string_view text = record.text;
-  return record.kind != LogRecord::Kind::kInfo || text.starts_with("NET/") || text.starts_with("NCCL_") ||
-         text.starts_with("Failed to ") || text.starts_with("External ") || text.starts_with("Call to ") ||
-         text.starts_with("Mismatched ") || text.starts_with("Error") || text.starts_with("Bootstrap");
 }
 
 }  // namespace
@@ -84,15 +76,28 @@ void LogEvidence::add_line(std::string_view line) {
 }
 
 ProcessLog* LogEvidence::process_of(const LogRecord& record) {
+  // Mostly it is a process that just had a line.
+  uint32_t& recent = recent_[record.pid % recent_.size()];
+  if (recent < processes_.size()) {
+    ProcessLog& process = processes_[recent];
+    if (process.pid == record.pid && process.source + 1 == sources_.size() &&
+        names_.name(process.host) == record.host && names_.name(process.node) == record.node) {
+      return &process;
+    }
+  }
   const ProcessKey key{static_cast<uint32_t>(sources_.size() - 1), record.pid, names_.id(record.host),
                        names_.id(record.node)};
   const auto found = process_index_.find(key);
-  if (found != process_index_.end()) return &processes_[found->second];
+  if (found != process_index_.end()) {
+    recent = found->second;
+    return &processes_[recent];
+  }
   if (processes_.size() >= limits_.processes || key.host == NameTable::kNone) {
     past_limits_ = true;
     return nullptr;
   }
-  process_index_.emplace(key, static_cast<uint32_t>(processes_.size()));
+  recent = static_cast<uint32_t>(processes_.size());
+  process_index_.emplace(key, recent);
   ProcessLog& process = processes_.emplace_back();
   process.host = key.host;
   process.node = key.node;
@@ -130,7 +135,7 @@ void LogEvidence::add_record(const LogRecord& record, std::string_view line) {
     add_address(*process, record, line);
   }
   if (const auto version = parse_version(record.text)) return add_version(process, *version);
-  if (may_be_clue(record)) add_clue(record, line);
+  clues_.add(record, [&] { return quote_of(line); });
 }
 
 void LogEvidence::add_network(ProcessLog& process, const LogRecord& record, std::string_view name,
@@ -145,8 +150,8 @@ void LogEvidence::add_network(ProcessLog& process, const LogRecord& record, std:
   const auto found = process.pending.find(record.tid);
   if (found != process.pending.end() && found->second.net != net)
     add_once(process.unplaced, found->second, kMaxUnplaced);
-  if (process.pending.size() < kMaxPending || found != process.pending.end())
-    process.pending[record.tid] = selection;
+  if (found == process.pending.end() && ++num_pending_ > limits_.members) past_limits_ = true;
+  if (!past_limits_) process.pending[record.tid] = selection;
   if (is_final) quote(process, net, false, line);
 }
 
@@ -192,7 +197,7 @@ Member* LogEvidence::member_of(ProcessLog& process, const CommLine& comm) {
     if (is_same && !begins_again) return &member;
     break;
   }
-  if (num_members_ >= limits_.members) {
+  if (num_members_ >= limits_.members || process.members.size() >= limits_.members_of_a_process) {
     past_limits_ = true;
     return nullptr;
   }
@@ -209,6 +214,7 @@ void LogEvidence::take_selection(ProcessLog& process, Member& member, uint32_t t
   if (found == process.pending.end()) return;
   member.selection = found->second;
   process.pending.erase(found);
+  --num_pending_;
 }
 
 void LogEvidence::add_comm(ProcessLog& process, const CommLine& comm, uint32_t tid) {
@@ -265,7 +271,7 @@ bool LogEvidence::add_ofi(ProcessLog& process, const LogRecord& record) {
 
 void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std::string_view line) {
   const std::string_view text = record.text;
-  if (text.starts_with("Bootstrap")) {
+  if (text.starts_with("Bootstrap: Using ") || text.starts_with("Bootstrap : Using ")) {
     counts_.bootstraps += record.repeats;
   } else if (text.starts_with("NET/IB : Using ")) {
     if (auto devices = IbDevices::parse(text); devices && !devices->empty()) {
@@ -284,7 +290,7 @@ void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std:
   const auto address = parse_host_address(text);
   if (!address) return;
   if (is_loopback(address->ip)) {
-    if (!loopback_bootstrap_ && text.starts_with("Bootstrap")) loopback_bootstrap_ = quote_of(line);
+    if (text.starts_with("Bootstrap") && !clues_.loopback_bootstrap()) clues_.add_loopback(quote_of(line));
     return;
   }
   const ProcessLog::Address known{names_.id(address->interface), names_.id(address->ip)};
@@ -308,30 +314,6 @@ void LogEvidence::add_bare_version(NameTable::Id version) {
   add_once(bare_versions_, version, kMaxVersions);
 }
 
-void LogEvidence::add_clue(const LogRecord& record, std::string_view line) {
-  if (const int clue = find_clue(record.text); clue >= 0) {
-    auto found =
-        std::find_if(clues_.begin(), clues_.end(), [&](const ClueSeen& seen) { return seen.clue == clue; });
-    if (found == clues_.end()) found = clues_.insert(found, {clue, 0, quote_of(line)});
-    found->count += record.repeats;
-  }
-  if (record.kind == LogRecord::Kind::kWarning) add_warning(quote_of(line));
-}
-
-// What follows "NCCL WARN ": the same from all ranks.
-void LogEvidence::add_warning(Quote warning) {
-  constexpr size_t kMaxWarnings = 16;
-  constexpr std::string_view kMark = " NCCL WARN ";
-  const auto words = [&](const std::string& text) {
-    return std::string_view(text).substr(text.find(kMark) + kMark.size());
-  };
-  if (warnings_.size() >= kMaxWarnings || warning.text.find(kMark) == std::string::npos) return;
-  for (const Quote& known : warnings_) {
-    if (words(known.text) == words(warning.text)) return;
-  }
-  warnings_.push_back(std::move(warning));
-}
-
 Quote LogEvidence::quote_of(std::string_view line) const {
   std::string scratch;
   // The line as people read it: without colours, and without what comes before it on a very long line.
@@ -343,11 +325,14 @@ Quote LogEvidence::quote_of(std::string_view line) const {
 }
 
 void LogEvidence::quote(ProcessLog& process, NameTable::Id net, bool is_path, std::string_view line) {
-  constexpr size_t kMaxQuotes = 8;
+  // Of every process a few, of all processes enough: a proof needs one line.
+  constexpr size_t kMaxQuotesOfProcess = 8, kMaxQuotes = 1 << 14;
   for (const ProcessLog::NetQuote& known : process.quotes) {
     if (known.net == net && known.is_path == is_path) return;
   }
-  if (process.quotes.size() < kMaxQuotes) process.quotes.push_back({net, is_path, quote_of(line)});
+  if (process.quotes.size() >= kMaxQuotesOfProcess || num_quotes_ >= kMaxQuotes) return;
+  ++num_quotes_;
+  process.quotes.push_back({net, is_path, quote_of(line)});
 }
 
 }  // namespace lockstep::transport

@@ -11,13 +11,14 @@
 // verdict is unknown. Any bytes are safe. Not safe for use by several threads at once.
 #pragma once
 
+#include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "lockstep/transport/clue_log.h"
 #include "lockstep/transport/line_splitter.h"
 #include "lockstep/transport/log_record.h"
 #include "lockstep/transport/net_line.h"
@@ -28,9 +29,10 @@ namespace lockstep::transport {
 class LogEvidence {
  public:
   struct Limits {
-    size_t processes = 1 << 17;
-    size_t members = 1 << 20;      // processes times communicators
-    size_t connections = 4 << 20;  // different path lines, about 100 bytes each
+    size_t processes = 1 << 16;
+    size_t members = 1 << 18;               // processes times communicators
+    size_t members_of_a_process = 1 << 12;  // it looks through these
+    size_t connections = 1 << 21;           // different path lines, about 100 bytes each
   };
 
   LogEvidence() = default;
@@ -54,20 +56,13 @@ class LogEvidence {
     bool deduplicated = false;
   };
 
-  struct ClueSeen {
-    int clue = 0;        // index into clues()
-    uint64_t count = 0;  // lines
-    Quote first;
-  };
-
   const std::vector<std::string>& sources() const { return sources_; }
   uint64_t num_lines() const { return num_lines_; }      // of all sources
   uint64_t num_records() const { return num_records_; }  // those of NCCL
   const NameTable& names() const { return names_; }
   const std::vector<ProcessLog>& processes() const { return processes_; }
   const Counts& counts() const { return counts_; }
-  const std::vector<ClueSeen>& clues_seen() const { return clues_; }
-  const std::vector<Quote>& warnings() const { return warnings_; }  // the first different ones
+  const ClueLog& clues() const { return clues_; }
   // NCCL versions that no process is named with.
   const std::vector<NameTable::Id>& bare_versions() const { return bare_versions_; }
   // Whether `net` is a network: one that is known, or that more than one line names. A name on one
@@ -75,8 +70,6 @@ class LogEvidence {
   bool is_network(NameTable::Id net) const;
   // P2P and SHM switched off by the environment: ranks of one host then connect over the network.
   bool local_paths_disabled() const { return local_paths_disabled_; }
-  // A bootstrap on 127.0.0.1, which no other host reaches.
-  const std::optional<Quote>& loopback_bootstrap() const { return loopback_bootstrap_; }
   bool before_2_18() const { return before_2_18_; }
   bool past_limits() const { return past_limits_; }
 
@@ -105,8 +98,6 @@ class LogEvidence {
   bool add_ofi(ProcessLog& process, const LogRecord& record);
   void add_address(ProcessLog& process, const LogRecord& record, std::string_view line);
   void add_version(ProcessLog* process, const VersionLine& version);
-  void add_clue(const LogRecord& record, std::string_view line);
-  void add_warning(Quote warning);
   void add_bare_version(NameTable::Id version);
   void quote(ProcessLog& process, NameTable::Id net, bool is_path, std::string_view line);
   Quote quote_of(std::string_view line) const;
@@ -120,13 +111,12 @@ class LogEvidence {
   NameTable names_;
   std::vector<ProcessLog> processes_;
   std::unordered_map<ProcessKey, uint32_t, ProcessKeyHash> process_index_;
-  size_t num_members_ = 0, num_connections_ = 0;
+  std::array<uint32_t, 64> recent_{};  // indices into processes_, by pid
+  size_t num_members_ = 0, num_pending_ = 0, num_connections_ = 0, num_quotes_ = 0;
   std::unordered_map<NameTable::Id, uint64_t> times_named_;
   Counts counts_;
-  std::vector<ClueSeen> clues_;
-  std::vector<Quote> warnings_;
+  ClueLog clues_;
   std::vector<NameTable::Id> bare_versions_;
-  std::optional<Quote> loopback_bootstrap_;
   bool local_paths_disabled_ = false, before_2_18_ = false, past_limits_ = false;
 };
 

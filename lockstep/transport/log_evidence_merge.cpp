@@ -56,10 +56,6 @@ void rename(ProcessLog& process, const Renaming& renamed) {
 
 void LogEvidence::absorb(LogEvidence&& other) {
   const Renaming renamed(other.names_, names_);
-  const auto moved = [&](Quote quote) {
-    quote.source += static_cast<uint32_t>(sources_.size());
-    return quote;
-  };
   for (ProcessLog& process : other.processes_) {
     if (processes_.size() >= limits_.processes) {
       past_limits_ = true;
@@ -67,8 +63,11 @@ void LogEvidence::absorb(LogEvidence&& other) {
     }
     rename(process, renamed);
     process.source += static_cast<uint32_t>(sources_.size());
-    for (ProcessLog::NetQuote& quote : process.quotes) quote.quote = moved(std::move(quote.quote));
+    for (ProcessLog::NetQuote& quote : process.quotes)
+      quote.quote.source += static_cast<uint32_t>(sources_.size());
     num_members_ += process.members.size();
+    num_pending_ += process.pending.size();
+    num_quotes_ += process.quotes.size();
     num_connections_ += process.paths.size();
     processes_.push_back(std::move(process));
   }
@@ -80,19 +79,8 @@ void LogEvidence::absorb(LogEvidence&& other) {
   counts_.bootstraps += other.counts_.bootstraps;
   counts_.starts += other.counts_.starts;
   counts_.deduplicated = counts_.deduplicated || other.counts_.deduplicated;
-  for (ClueSeen& clue : other.clues_) {
-    const auto same =
-        std::find_if(clues_.begin(), clues_.end(), [&](const ClueSeen& s) { return s.clue == clue.clue; });
-    if (same == clues_.end()) {
-      clues_.push_back({clue.clue, clue.count, moved(std::move(clue.first))});
-    } else {
-      same->count += clue.count;
-    }
-  }
-  for (Quote& warning : other.warnings_) add_warning(moved(std::move(warning)));
+  clues_.absorb(std::move(other.clues_), static_cast<uint32_t>(sources_.size()));
   for (const Id version : other.bare_versions_) add_bare_version(renamed.of(version));
-  if (!loopback_bootstrap_ && other.loopback_bootstrap_)
-    loopback_bootstrap_ = moved(*other.loopback_bootstrap_);
   local_paths_disabled_ = local_paths_disabled_ || other.local_paths_disabled_;
   before_2_18_ = before_2_18_ || other.before_2_18_;
   past_limits_ = past_limits_ || other.past_limits_;

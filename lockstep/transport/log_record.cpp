@@ -146,9 +146,11 @@ std::optional<LogRecord> parse_log_record(std::string_view line, std::string& sc
   std::string_view before = line.substr(0, mark.begin);
   if (mark.kind == LogRecord::Kind::kInfo && !take_process_before(before, record)) return std::nullopt;
   if (mark.kind == LogRecord::Kind::kWarning && !take_warning_process(before, record)) return std::nullopt;
-  record.node = node_of(before);
   record.text = without_json_tail(line, line.substr(mark.text));
-  record.repeats = take_repeats(record.text);
+  if (!before.empty()) {
+    record.node = node_of(before);
+    if (before.find("pid=") != before.npos) record.repeats = take_repeats(record.text);  // Ray's prefix
+  }
   record.text = without_trailing_blanks(record.text);
   return record;
 }

@@ -75,7 +75,7 @@ std::optional<ProviderLine> parse_provider(std::string_view text) {
 bool is_ofi_failure(std::string_view text) {
   return text.starts_with("NET/OFI ") &&
          (text.ends_with("aws-ofi-nccl initialization failed") ||
-          text.ends_with("Initializing plugin failed") || text.find("Failing initialization.") != text.npos);
+          text.ends_with("Initializing plugin failed") || text.ends_with("Failing initialization."));
 }
 
 std::optional<VersionLine> parse_version(std::string_view text) {

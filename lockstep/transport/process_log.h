@@ -11,15 +11,9 @@
 #include "lockstep/transport/ib_devices.h"
 #include "lockstep/transport/name_table.h"
 #include "lockstep/transport/path_line.h"
+#include "lockstep/transport/quote.h"
 
 namespace lockstep::transport {
-
-// A line worth quoting.
-struct Quote {
-  uint32_t source = 0;  // index of the file
-  uint64_t line = 0;    // counted from 1; 0 is no line
-  std::string text;
-};
 
 // The network that a process named for a communicator.
 struct Selection {

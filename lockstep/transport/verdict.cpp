@@ -31,7 +31,8 @@ class Judge {
     verdict_.num_lines = evidence_.num_lines();
     verdict_.num_records = evidence_.num_records();
     verdict_.hosts = hosts_.names;
-    verdict_.warnings = evidence_.warnings();
+    std::sort(verdict_.hosts.begin(), verdict_.hosts.end());
+    verdict_.warnings = evidence_.clues().warnings();
     describe_libraries();
     fold_communicators();
     agree();

@@ -62,7 +62,7 @@ struct JobVerdict {
   Transport transport = Transport::kUnknown;
   Level level = Level::kNothing;  // the least of the communicators across hosts
   GpuDirect gpu_direct = GpuDirect::kUnknown;
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts;      // sorted
   uint32_t num_ranks = 0;              // of the largest communicator
   std::vector<std::string> networks;   // used, by NCCL's name, sorted
   std::vector<std::string> providers;  // that libfabric selected, sorted

@@ -8,11 +8,14 @@
 
 #include "lockstep/transport/log_record.h"
 #include "tests/transport/log_files.h"
+#include "tests/transport/sanitized.h"
 
 namespace lockstep::transport {
 namespace {
 
 using Lines = std::vector<std::string>;
+
+constexpr uint32_t kVariants = variants(200);
 
 bool is_pass(Transport transport) {
   return transport == Transport::kEfa || transport == Transport::kIb || transport == Transport::kRoce;
@@ -81,7 +84,7 @@ std::string shuffled(std::vector<Lines> processes, uint32_t seed) {
 TEST_P(Variants, RanksInAnyOrderGiveTheSame) {
   if (is_bound_to_its_order()) GTEST_SKIP();
   const auto processes = by_process(lines());
-  for (uint32_t seed = 0; seed < 200; ++seed)
+  for (uint32_t seed = 0; seed < kVariants; ++seed)
     expect_the_same(shuffled(processes, seed), fmt::format("seed {}", seed));
 }
 
@@ -147,7 +150,7 @@ TEST_P(Variants, CutAfterEachLineIsNoWrongPass) {
   const Lines all = lines();
   std::string text;
   // Every line of short logs, 200 places of long ones.
-  const size_t step = std::max<size_t>(1, all.size() / 200);
+  const size_t step = std::max<size_t>(1, all.size() / kVariants);
   for (size_t i = 0; i < all.size(); ++i) {
     text += all[i] + "\n";
     if (i % step == 0) expect_no_wrong_pass(text, fmt::format("cut after line {}", i + 1));
@@ -157,7 +160,7 @@ TEST_P(Variants, CutAfterEachLineIsNoWrongPass) {
 TEST_P(Variants, CutAtAnyByteIsNoWrongPass) {
   const std::string text = log_text(row().file);
   std::mt19937 random(1);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < variants(200); ++i) {
     const size_t at = random() % text.size();
     expect_no_wrong_pass(text.substr(0, at), fmt::format("cut at byte {}", at));
     expect_no_wrong_pass(text.substr(0, at) + "\n", fmt::format("cut at byte {} with a newline", at));
@@ -168,7 +171,7 @@ TEST_P(Variants, CutAtAnyByteIsNoWrongPass) {
 TEST_P(Variants, LostLinesAreNoWrongPass) {
   const Lines all = lines();
   std::mt19937 random(2);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < variants(200); ++i) {
     std::string text;
     const uint32_t keep = 40 + random() % 60;  // percent
     for (const std::string& line : all) {
@@ -180,11 +183,11 @@ TEST_P(Variants, LostLinesAreNoWrongPass) {
 
 TEST_P(Variants, LostProcessesAreNoWrongPass) {
   const auto processes = by_process(lines());
+  if (processes.size() == 1) GTEST_SKIP() << "no line names a process";
   std::mt19937 random(3);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < variants(200); ++i) {
     auto left = processes;
-    for (size_t lost = 1 + random() % 3; lost > 0; --lost)
-      left[1 + random() % std::max<size_t>(1, left.size() - 1) % left.size()].clear();
+    for (size_t lost = 1 + random() % 3; lost > 0; --lost) left[1 + random() % (left.size() - 1)].clear();
     expect_no_wrong_pass(shuffled(left, static_cast<uint32_t>(i)), fmt::format("variant {}", i));
   }
 }
@@ -210,7 +213,7 @@ std::string piped(const std::vector<Lines>& processes, uint32_t seed) {
 
 TEST_P(Variants, PipeBlocksAreNoWrongPass) {
   const auto processes = by_process(lines());
-  for (uint32_t seed = 0; seed < 200; ++seed)
+  for (uint32_t seed = 0; seed < kVariants; ++seed)
     expect_no_wrong_pass(piped(processes, seed), fmt::format("seed {}", seed));
 }
 

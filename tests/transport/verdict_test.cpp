@@ -309,6 +309,19 @@ TEST(Verdict, HostsCalledLocalhostWithoutAddressesAreUnknownNotOne) {
   EXPECT_EQ(verdict.transport, Transport::kUnknown) << verdict.reason;
 }
 
+TEST(Verdict, HostsThatCutLinesMadeUpAreNone) {
+  auto processes = run({});
+  processes[0].raw("other:1000:1700 [0] NCCL INFO x");  // fewer than three lines
+  processes[0].raw("other:1000:1700 [0] NCCL INFO x");
+  for (int i = 0; i < 5; ++i) {
+    processes[0].raw("NCnode-0:1000:1700 [0] NCCL INFO x");  // ends like node-0, and no process of its own
+    processes[0].raw("de-1:1100:1800 [0] NCCL INFO x");
+  }
+  EXPECT_THAT(verdict_of(processes).hosts, ElementsAre("node-0", "node-1"));
+  for (int i = 0; i < 5; ++i) processes[0].raw("gpu-node-0:2000:1700 [0] NCCL INFO x");
+  EXPECT_THAT(verdict_of(processes).hosts, ElementsAre("gpu-node-0", "node-0", "node-1"));
+}
+
 TEST(Verdict, NetworkLinesInsideOneHostAreNotBetweenHosts) {
   FakeJob job{.hosts = 1, .ranks_per_host = 2, .net = "Socket", .provider = ""};
   auto processes = job.processes();
