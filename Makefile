@@ -15,16 +15,16 @@ help: ## List these commands
 setup: ## Install Debian packages and pinned wheels (a second when they are there)
 	scripts/setup $(SETUP_FLAGS)
 
-assets: ## Make the demo's model and text, once, in the cache; tests on real weights use them too
-	scripts/setup --demo $(SETUP_FLAGS)
+assets: ## Make the demo's model and text, once, in the cache, and an S3 server; tests use them too
+	scripts/setup --demo --s3 $(SETUP_FLAGS)
 	scripts/demo_assets
 
 build: setup ## Build the libraries, the programs and the tests
 	cmake --preset default
 	cmake --build --preset default -j $(JOBS)
 
-test: assets build ## Build and run the tests: one process (unit) and several (multi_node)
-	ctest --preset default -L '^(unit|multi_node)$$' -j $(JOBS)
+test: assets build ## Build and run the tests: one process (unit), several (multi_node), an S3 server (s3)
+	ctest --preset default -L '^(unit|multi_node|s3)$$' -j $(JOBS)
 
 demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (five minutes on two cores, once set up)
 	scripts/demo

@@ -3,9 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "lockstep/base/error.h"
+#include "lockstep/base/library_folder.h"
 #include "lockstep/comm/cuda_backend.h"
 
 namespace lockstep::comm {
@@ -25,13 +24,6 @@ std::string loader_words() {
 template <typename Function>
 Function* driver_function(void* driver, const char* name) {
   return reinterpret_cast<Function*>(dlsym(driver, name));
-}
-
-// The folder of liblockstep.so, or of the program that holds this code.
-std::string own_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || !info.dli_fname) return ".";
-  return std::filesystem::path(info.dli_fname).parent_path().string();
 }
 
 }  // namespace
@@ -89,7 +81,7 @@ CudaLibrary load_cuda_library(const std::string& driver_library, const std::stri
 
 const CudaLibrary& load_cuda_library() {
   static const CudaLibrary library =
-      internal::load_cuda_library(kDriverLibrary, own_folder() + "/" + kCudaLibrary);
+      internal::load_cuda_library(kDriverLibrary, library_folder() + "/" + kCudaLibrary);
   return library;
 }
 

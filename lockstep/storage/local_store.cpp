@@ -14,25 +14,13 @@
 #include "lockstep/base/check.h"
 #include "lockstep/base/file_descriptor.h"
 #include "lockstep/base/io_error.h"
+#include "lockstep/storage/key.h"
 #include "lockstep/storage/local_file.h"
 
 namespace lockstep::storage {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPartial = ".partial";
-
-bool is_key(std::string_view key) {
-  if (key.ends_with(kPartial)) return false;
-  while (true) {
-    const size_t slash = key.find('/');
-    const std::string_view part = key.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return false;
-    if (slash == std::string_view::npos) return true;
-    key.remove_prefix(slash + 1);
-  }
-}
 
 // A folder that is not there, or a file in its place: either way no such key.
 bool not_there(int error) { return error == ENOENT || error == ENOTDIR; }
@@ -70,7 +58,7 @@ std::pair<std::string, FileDescriptor> open_partial(const std::string& path) {
 }  // namespace
 
 std::string LocalStore::path_of(const Key& key) const {
-  LOCKSTEP_CHECK(is_key(key)) << "'" << key << "' is not a key";
+  check_key(key);
   return fmt::format("{}/{}", root_, key);
 }
 
@@ -116,8 +104,7 @@ std::optional<Bytes> LocalStore::get(const Key& key, ByteRange range) {
 }
 
 std::vector<Key> LocalStore::list(const Key& prefix) {
-  const size_t last_slash = prefix.rfind('/');
-  const Key parent = last_slash == Key::npos ? "" : prefix.substr(0, last_slash);
+  const Key parent = folder_of_prefix(prefix);
   std::vector<Key> keys;
   collect(parent.empty() ? root_ : path_of(parent), parent.empty() ? "" : parent + "/", keys);
   std::erase_if(keys, [&](const Key& key) { return !key.starts_with(prefix) || key.ends_with(kPartial); });

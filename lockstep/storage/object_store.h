@@ -49,6 +49,7 @@ class ObjectStore {
 
   // Adds to the end of the value, which begins empty: whole, or not at all. Survives the death of
   // the process at once, a power failure only after some seconds: cheap enough for every step.
+  // Object stores cannot, and throw PermanentIoError.
   virtual void append(const Key& key, std::span<const std::byte> segment) = 0;
 
   // Removes what writers that crashed left half-written below `prefix`, which ends in '/'. Values
@@ -59,8 +60,9 @@ class ObjectStore {
   virtual std::optional<int64_t> free_bytes() { return std::nullopt; }
 };
 
-// The store at `location`: a folder, made when something is first written. Throws ConfigError for
-// a location that cannot be, and for one of a kind whose backend is not there.
+// The store at `location`: a folder, made when something is first written, or a bucket and the
+// prefix of its keys, "s3://bucket/runs" or "gs://bucket/runs" (docs/storage.md). Throws ConfigError
+// for a location that cannot be, IoError for a bucket that does not answer.
 std::unique_ptr<ObjectStore> open_store(const std::string& location);
 
 // Text as bytes and back; the span views `text`.

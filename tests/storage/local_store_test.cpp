@@ -165,13 +165,5 @@ TEST_F(LocalStoreTest, WhatIsNoKeyIsOurOwnMistake) {
   }
 }
 
-TEST(OpenStore, ObjectStoresAreRefusedInOneLine) {
-  for (const std::string location : {"s3://bucket/runs/x", "gs://bucket/x"}) {
-    EXPECT_THAT([&] { open_store(location); },
-                ThrowsMessage<ConfigError>(AllOf(HasSubstr(location), HasSubstr("not supported yet"))));
-  }
-  EXPECT_THROW(open_store(""), ConfigError);
-}
-
 }  // namespace
 }  // namespace lockstep::storage

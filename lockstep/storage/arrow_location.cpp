@@ -1,0 +1,44 @@
+#include "lockstep/storage/arrow_location.h"
+
+#include <fmt/core.h>
+
+#include "lockstep/base/io_error.h"
+
+namespace lockstep::storage {
+
+arrow::util::Uri parse_location(const std::string& location) {
+  arrow::util::Uri uri;
+  if (!uri.Parse(location).ok()) {
+    throw ConfigError(
+        "storage: the location is no URI; write it as s3://bucket/prefix or gs://bucket/prefix");
+  }
+  const bool anonymous = uri.scheme() == "gs" && uri.username() == "anonymous";
+  if (!uri.password().empty() || (!uri.username().empty() && !anonymous)) {
+    throw ConfigError(
+        fmt::format("storage: the location of {}://{} holds credentials, and locations are written into "
+                    "records; give them through the environment",
+                    uri.scheme(), uri.host()));
+  }
+  if (uri.host().empty()) {
+    throw ConfigError(
+        fmt::format("storage: {} names no bucket; write it as {}://bucket/prefix", location, uri.scheme()));
+  }
+  return uri;
+}
+
+void require_bucket(arrow::fs::FileSystem& files, const std::string& scheme, const std::string& bucket) {
+  const std::string place = scheme + "://" + bucket;
+  const auto info = files.GetFileInfo(bucket);
+  if (info.ok()) {
+    if (info->IsDirectory()) return;
+    throw PermanentIoError(fmt::format(
+        "storage: cannot open {}: there is no such bucket; make it, or correct the location", place));
+  }
+  try {
+    throw_arrow_error(info.status(), "open", place);
+  } catch (const PermanentIoError&) {
+    // The first read or write tells.
+  }
+}
+
+}  // namespace lockstep::storage
