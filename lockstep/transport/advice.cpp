@@ -97,6 +97,31 @@ void add_provider(const JobVerdict& verdict, const LogEvidence& evidence, std::v
                 "in the log), so give the container /sys/devices/virtual/dmi and /dev/infiniband"});
 }
 
+// On instance types of the p family a connection without GPUDirect is a fault, and the lines that
+// say why are printed only by some versions.
+void add_gpu_direct(const JobVerdict& verdict, std::vector<Finding>& findings) {
+  if (verdict.transport != Transport::kEfa || verdict.gpu_direct == GpuDirect::kYes ||
+      verdict.level < Level::kConnected)
+    return;
+  for (const std::string& platform : verdict.platforms) {
+    if (!platform.starts_with("p4") && !platform.starts_with("p5") && !platform.starts_with("p6")) continue;
+    findings.push_back(
+        Finding{fmt::format("{} has GPUDirect RDMA, but {} connections use it", platform,
+                            verdict.gpu_direct == GpuDirect::kNo ? "no" : "not all"),
+                "load efa_nv_peermem or nvidia-peermem, or use the open GPU driver with a kernel of 5.12 "
+                "or newer (DMA-BUF)"});
+    return;
+  }
+}
+
+void add_device_counts(const JobVerdict& verdict, std::vector<Finding>& findings) {
+  if (verdict.device_counts.size() < 2) return;
+  findings.push_back(Finding{fmt::format("processes found different numbers of EFA devices: {}",
+                                         fmt::join(verdict.device_counts, ", ")),
+                             "give every container all devices of its node (in Kubernetes: the same count of "
+                             "vpc.amazonaws.com/efa in every pod)"});
+}
+
 void add_loopback(const LogEvidence& evidence, const JobVerdict& verdict, std::vector<Finding>& findings) {
   if (!evidence.clues().loopback_bootstrap() || verdict.transport == Transport::kNone) return;
   findings.push_back(
@@ -145,6 +170,8 @@ std::vector<Finding> advise(const JobVerdict& verdict, const LogEvidence& eviden
   add_disagreement(verdict, evidence, hosts, findings);
   add_provider(verdict, evidence, findings);
   add_clues(verdict, evidence, findings);
+  add_gpu_direct(verdict, findings);
+  add_device_counts(verdict, findings);
   add_loopback(evidence, verdict, findings);
   add_missing(verdict, evidence, findings);
   add_versions(verdict.nccl_versions, "NCCL", findings);

@@ -55,6 +55,8 @@ constexpr Clue kClues[] = {
      "see the plugin's and libfabric's lines before this one; FI_LOG_LEVEL=warn makes libfabric say more"},
     {"NCCL_NET_PLUGIN set by environment to none", "", kFallback, "NCCL_NET_PLUGIN=none turns the plugin off",
      "unset NCCL_NET_PLUGIN"},
+    {"", "Plugin name set by env to none", kFallback, "NCCL_NET_PLUGIN=none turns the plugin off",
+     "unset NCCL_NET_PLUGIN"},
     {"NCCL_NET set by environment to Socket", "", kFallback, "NCCL_NET=Socket asks for TCP",
      "unset NCCL_NET"},
     {"NCCL_IB_DISABLE set by environment to 1", "", kFallback,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lockstep/transport/member_map.h"
+#include "lockstep/transport/merged_lines.h"
 #include "lockstep/transport/net_name.h"
 
 namespace lockstep::transport {
@@ -29,12 +30,16 @@ bool label_fits(uint64_t label, const CommLine& line) {
 class PathPlacer {
  public:
   PathPlacer(const LogEvidence& evidence, const HostMap& hosts)
-      : evidence_(evidence), hosts_(hosts), members_(map_members(evidence, hosts)) {}
+      : evidence_(evidence),
+        hosts_(hosts),
+        members_(map_members(evidence, hosts)),
+        merged_(count_merged_lines(evidence, members_.communicators)) {}
 
   CommunicatorMap map() {
     for (const auto& [first, group] : members_.groups) place_paths(group);
     adopt_strays();
-    return {std::move(members_.communicators), std::move(strays_), std::move(members_.unplaced)};
+    if (members_.communicators.empty()) make_unnamed();
+    return {std::move(members_.communicators), std::move(strays_), std::move(members_.unplaced), merged_};
   }
 
  private:
@@ -45,7 +50,9 @@ class PathPlacer {
         const auto candidates = candidates_for(group, process, key);
         for (const ProcessGroup::Membership& part : candidates)
           add_path(part.communicator, process, part.selection, key, seen);
-        if (candidates.empty()) strays_.push_back({process, key, seen});
+        if (candidates.empty())
+          strays_.push_back(
+              {process, key, seen, transport_of_path(process, std::nullopt, key.net, seen.devices)});
       }
     }
   }
@@ -116,14 +123,7 @@ class PathPlacer {
       return;
     }
     NetEnd& end = key.is_sender ? connection.send : connection.receive;
-    const Transport transport = transport_of_path(process, selection, key.net, seen.devices);
-    if (end.seen && (end.net != key.net || end.transport != transport)) end.disagrees = true;
-    end.seen = true;
-    end.net = key.net;
-    end.transport = transport;
-    end.process = process;
-    end.with_gpu_direct = end.with_gpu_direct || seen.with_gpu_direct;
-    end.without_gpu_direct = end.without_gpu_direct || seen.without_gpu_direct;
+    end.add(key.net, transport_of_path(process, selection, key.net, seen.devices), seen, process);
   }
 
   Transport transport_of_path(uint32_t process, const std::optional<Selection>& selection, Id net,
@@ -137,6 +137,8 @@ class PathPlacer {
         if (devices >> device & 1) links |= log.ib_devices.of(device);
       }
     }
+    if (provider == NameTable::kNone) provider = merged_.provider;
+    if (links == 0) links = merged_.links;
     const std::string& name = evidence_.names().name(net);
     if (is_verbs(name) && links == (kInfiniBand | kEthernet)) return Transport::kMixed;
     return transport_of(name, evidence_.names().name(provider), links);
@@ -168,24 +170,59 @@ class PathPlacer {
     for (const StrayPath& stray : strays_) {
       const bool has_members = !members_.groups.at(hosts_.process[stray.process]).memberships.empty();
       const std::optional<size_t> home = has_members ? std::nullopt : lacking(stray);
-      if (!home) {
+      if (home) {
+        adopt(*home, stray);
+      } else {
         left.push_back(stray);
-        continue;
       }
-      auto& entries = members_.communicators[*home].ranks[stray.key.own_rank];
-      if (entries.empty()) entries.push_back({stray.process, nullptr, std::nullopt});
-      add_path(*home, stray.process, std::nullopt, stray.key, stray.seen);
     }
     strays_ = std::move(left);
+  }
+
+  void adopt(size_t index, const StrayPath& stray) {
+    auto& entries = members_.communicators[index].ranks[stray.key.own_rank];
+    const bool is_known = std::any_of(entries.begin(), entries.end(), [&](const RankEntry& entry) {
+      return hosts_.process[entry.process] == hosts_.process[stray.process];
+    });
+    if (!is_known) entries.push_back({stray.process, nullptr, std::nullopt});
+    add_path(index, stray.process, std::nullopt, stray.key, stray.seen);
+  }
+
+  void make_unnamed() {
+    uint32_t num_ranks = 0;
+    for (const StrayPath& stray : strays_) {
+      if (stray.key.medium == PathLine::Medium::kNet)
+        num_ranks = std::max({num_ranks, stray.key.own_rank + 1, stray.key.peer_rank + 1});
+    }
+    if (num_ranks == 0) return;
+    Communicator& unnamed = members_.communicators.emplace_back();
+    unnamed.name = "unnamed";
+    unnamed.is_named = false;
+    unnamed.num_ranks = num_ranks;
+    for (const StrayPath& stray : strays_) {
+      if (std::max(stray.key.own_rank, stray.key.peer_rank) < num_ranks) adopt(0, stray);
+    }
+    strays_.clear();
   }
 
   const LogEvidence& evidence_;
   const HostMap& hosts_;
   MemberMap members_;
+  const MergedLines merged_;
   std::vector<StrayPath> strays_;
 };
 
 }  // namespace
+
+void NetEnd::add(Id other_net, Transport other_transport, const PathSeen& path, uint32_t own_process) {
+  if (seen && (net != other_net || transport != other_transport)) disagrees = true;
+  seen = true;
+  net = other_net;
+  transport = other_transport;
+  process = own_process;
+  with_gpu_direct = with_gpu_direct || path.with_gpu_direct;
+  without_gpu_direct = without_gpu_direct || path.without_gpu_direct;
+}
 
 CommunicatorMap map_communicators(const LogEvidence& evidence, const HostMap& hosts) {
   return PathPlacer(evidence, hosts).map();

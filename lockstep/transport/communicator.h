@@ -22,6 +22,9 @@ struct NetEnd {
   bool disagrees = false;  // its channels name different networks, or transports
   bool with_gpu_direct = false, without_gpu_direct = false;
   uint32_t process = 0;
+
+  // Joins what another of its channels says.
+  void add(NameTable::Id other_net, Transport other_transport, const PathSeen& path, uint32_t own_process);
 };
 
 // From a sending rank to a receiving one.
@@ -38,7 +41,8 @@ struct RankEntry {
 };
 
 struct Communicator {
-  std::string name;  // commId, or parent's name "/split count.color"
+  std::string name;      // commId, or parent's name "/split count.color"
+  bool is_named = true;  // else no communicator is named in the logs: all path lines, as if they were of one
   uint32_t num_ranks = 0;
   uint32_t num_nodes = 0;  // as NCCL counts; 0 when no line says
   bool is_mnnvl = false;
@@ -61,12 +65,21 @@ struct StrayPath {
   uint32_t process = 0;
   PathKey key;
   PathSeen seen;
+  Transport transport = Transport::kUnknown;
+};
+
+// By the counts of lines that Ray merged, what all ranks say; kNone where they do not.
+struct MergedLines {
+  NameTable::Id network = NameTable::kNone;
+  NameTable::Id provider = NameTable::kNone;
+  LinkLayers links = 0;  // of all devices that are listed
 };
 
 struct CommunicatorMap {
   std::vector<Communicator> communicators;  // parents before their splits
   std::vector<StrayPath> strays;
   std::vector<Selection> unplaced;  // for communicators whose name is lost
+  MergedLines merged;
 };
 
 // The same communicator is known by its commId, a split by its parent, count and color, one of

@@ -9,11 +9,7 @@ namespace lockstep::transport {
 struct JobEvidence {
   const LogEvidence& evidence;
   const HostMap& hosts;
-  // Ray printed one line for many: for all ranks of the job the lines' counts stand, and this is
-  // the only network and provider that they name. kNone otherwise.
-  NameTable::Id network_of_all = NameTable::kNone;
-  NameTable::Id provider_of_all = NameTable::kNone;
-  LinkLayers links_of_all = 0;
+  const MergedLines& merged;
 };
 
 CommunicatorVerdict fold(const Communicator& communicator, const JobEvidence& job);

@@ -135,6 +135,7 @@ void LogEvidence::add_record(const LogRecord& record, std::string_view line) {
     add_address(*process, record, line);
   }
   if (const auto version = parse_version(record.text)) return add_version(process, *version);
+  if (const auto set = parse_environment(record.text)) add_environment(set->name, set->value);
   clues_.add(record, [&] { return quote_of(line); });
 }
 
@@ -280,10 +281,6 @@ void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std:
     }
   } else if (text.starts_with("NET/Socket : Using ")) {
     process.implied_net = names_.id("Socket");
-  } else if (text.starts_with("NCCL_P2P_DISABLE set by environment to 1") ||
-             text.starts_with("NCCL_SHM_DISABLE set by environment to 1")) {
-    local_paths_disabled_ = true;
-    return;
   } else {
     return;
   }
@@ -298,6 +295,21 @@ void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std:
   const bool other_interface =
       !process.addresses.empty() && process.addresses.front().interface != known.interface;
   if (!other_interface) add_once(process.addresses, known, kMaxAddresses);
+}
+
+void LogEvidence::add_environment(std::string_view name, std::string_view value) {
+  constexpr size_t kMaxVariables = 64, kMaxValues = 4;
+  const std::string key(name);
+  if (environment_.size() >= kMaxVariables && !environment_.contains(key)) return;
+  std::set<std::string>& values = environment_[key];
+  if (values.size() < kMaxValues) values.emplace(value);
+}
+
+bool LogEvidence::local_paths_disabled() const {
+  return std::any_of(environment_.begin(), environment_.end(), [](const auto& variable) {
+    const bool is_one = variable.first == "NCCL_P2P_DISABLE" || variable.first == "NCCL_SHM_DISABLE";
+    return is_one && variable.second.contains("1");
+  });
 }
 
 void LogEvidence::add_version(ProcessLog* process, const VersionLine& version) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,8 +69,10 @@ class LogEvidence {
   // Whether `net` is a network: one that is known, or that more than one line names. A name on one
   // line only is taken for a piece of a longer one.
   bool is_network(NameTable::Id net) const;
+  // NCCL's variables that were set, each with its different values.
+  const std::map<std::string, std::set<std::string>>& environment() const { return environment_; }
   // P2P and SHM switched off by the environment: ranks of one host then connect over the network.
-  bool local_paths_disabled() const { return local_paths_disabled_; }
+  bool local_paths_disabled() const;
   bool before_2_18() const { return before_2_18_; }
   bool past_limits() const { return past_limits_; }
 
@@ -97,6 +100,7 @@ class LogEvidence {
   void take_selection(ProcessLog& process, Member& member, uint32_t tid);
   bool add_ofi(ProcessLog& process, const LogRecord& record);
   void add_address(ProcessLog& process, const LogRecord& record, std::string_view line);
+  void add_environment(std::string_view name, std::string_view value);
   void add_version(ProcessLog* process, const VersionLine& version);
   void add_bare_version(NameTable::Id version);
   void quote(ProcessLog& process, NameTable::Id net, bool is_path, std::string_view line);
@@ -117,7 +121,8 @@ class LogEvidence {
   Counts counts_;
   ClueLog clues_;
   std::vector<NameTable::Id> bare_versions_;
-  bool local_paths_disabled_ = false, before_2_18_ = false, past_limits_ = false;
+  std::map<std::string, std::set<std::string>> environment_;
+  bool before_2_18_ = false, past_limits_ = false;
 };
 
 }  // namespace lockstep::transport

@@ -81,7 +81,9 @@ void LogEvidence::absorb(LogEvidence&& other) {
   counts_.deduplicated = counts_.deduplicated || other.counts_.deduplicated;
   clues_.absorb(std::move(other.clues_), static_cast<uint32_t>(sources_.size()));
   for (const Id version : other.bare_versions_) add_bare_version(renamed.of(version));
-  local_paths_disabled_ = local_paths_disabled_ || other.local_paths_disabled_;
+  for (const auto& [name, values] : other.environment_) {
+    for (const std::string& value : values) add_environment(name, value);
+  }
   before_2_18_ = before_2_18_ || other.before_2_18_;
   past_limits_ = past_limits_ || other.past_limits_;
   num_lines_ += other.num_lines_;

@@ -76,19 +76,32 @@ bool take_warning_process(std::string_view& text, LogRecord& record) {
   return false;
 }
 
-// "(RayTrainWorker pid=950, ip=192.0.2.12)" or "[pod/NAME/CONTAINER]" in what stands before the record.
-std::string_view node_of(std::string_view before) {
-  if (const size_t ip = before.rfind(", ip="); ip != before.npos) {
-    const std::string_view value = before.substr(ip + 5);
-    const size_t end = value.find(')');
-    if (end != value.npos && end > 0 && end <= 64) return value.substr(0, end);
-  }
-  if (const size_t pod = before.find("[pod/"); pod != before.npos) {
-    const std::string_view value = before.substr(pod + 5);
-    const size_t end = value.find_first_of("/]");
-    if (end != value.npos && end > 0 && end <= 253) return value.substr(0, end);
-  }
-  return {};
+// The ip of "(RayTrainWorker pid=950, ip=192.0.2.12) " at the end of `before`. Ray's prefix names
+// the process of the record; one that names another is a piece of another line.
+std::string_view ray_ip(std::string_view before, uint32_t pid) {
+  const size_t begin = before.rfind('(');
+  if (begin == before.npos) return {};
+  TextScanner scanner(before.substr(begin));
+  std::string_view name, ip;
+  uint32_t prefix_pid = 0;
+  const bool is_prefix = scanner.until('=', name) && name.ends_with(" pid") && scanner.number(prefix_pid) &&
+                         scanner.take(", ip=") && scanner.until(')', ip) && scanner.rest() == " ";
+  if (!is_prefix || prefix_pid != pid || ip.empty() || ip.size() > 64) return {};
+  return ip.find_first_not_of("0123456789abcdefABCDEF.:") == ip.npos ? ip : std::string_view();
+}
+
+// The pod of "[pod/NAME/CONTAINER] " in what stands before the record.
+std::string_view pod_name(std::string_view before) {
+  const size_t pod = before.rfind("[pod/");
+  if (pod == before.npos) return {};
+  const std::string_view value = before.substr(pod + 5);
+  const size_t end = value.find_first_of("/]");
+  return end != value.npos && end > 0 && end <= 253 ? value.substr(0, end) : std::string_view();
+}
+
+std::string_view node_of(std::string_view before, uint32_t pid) {
+  const std::string_view ip = ray_ip(before, pid);
+  return ip.empty() ? pod_name(before) : ip;
 }
 
 // Cuts Ray's " [repeated 15x across cluster]" and its note, and returns the count.
@@ -148,7 +161,7 @@ std::optional<LogRecord> parse_log_record(std::string_view line, std::string& sc
   if (mark.kind == LogRecord::Kind::kWarning && !take_warning_process(before, record)) return std::nullopt;
   record.text = without_json_tail(line, line.substr(mark.text));
   if (!before.empty()) {
-    record.node = node_of(before);
+    record.node = node_of(before, record.pid);
     if (before.find("pid=") != before.npos) record.repeats = take_repeats(record.text);  // Ray's prefix
   }
   record.text = without_trailing_blanks(record.text);

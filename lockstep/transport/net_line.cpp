@@ -78,6 +78,18 @@ bool is_ofi_failure(std::string_view text) {
           text.ends_with("Initializing plugin failed") || text.ends_with("Failing initialization."));
 }
 
+std::optional<EnvironmentLine> parse_environment(std::string_view text) {
+  TextScanner scanner(text);
+  EnvironmentLine line;
+  if (!text.starts_with("NCCL_") || !scanner.identifier(line.name) ||
+      !scanner.take(" set by environment to "))
+    return std::nullopt;
+  line.value = scanner.rest();
+  take_at_end(line.value, ".");
+  if (line.name.size() > 64 || line.value.size() > 256) return std::nullopt;
+  return line;
+}
+
 std::optional<VersionLine> parse_version(std::string_view text) {
   TextScanner scanner(text);
   VersionLine line;

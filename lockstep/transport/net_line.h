@@ -27,6 +27,12 @@ std::optional<ProviderLine> parse_provider(std::string_view text);
 // The plugin gave up: its provider is not used.
 bool is_ofi_failure(std::string_view text);
 
+// "NCCL_IB_DISABLE set by environment to 1." It proves nothing: it may name what is not there.
+struct EnvironmentLine {
+  std::string_view name, value;
+};
+std::optional<EnvironmentLine> parse_environment(std::string_view text);
+
 enum class Library { kNccl, kPlugin, kLibfabric };
 
 struct VersionLine {

@@ -49,9 +49,11 @@ bool parse_medium(std::string_view text, bool has_end, PathLine& path) {
   return text == "direct shared memory";
 }
 
+constexpr uint32_t kMaxRanks = 1 << 20;  // more than any job has; a larger number is a glued one
+
 // "7" or "7[101d0]".
 bool parse_rank(TextScanner& scanner, uint32_t& rank, std::string_view& label) {
-  if (!scanner.number(rank)) return false;
+  if (!scanner.number(rank) || rank >= kMaxRanks) return false;
   return !scanner.take('[') || (scanner.identifier(label) && scanner.take(']'));
 }
 
@@ -61,14 +63,14 @@ bool parse_end(TextScanner& scanner, bool& is_sender) {
   return is_sender || scanner.take("[receive] ");
 }
 
-// RCCL appends " comm 0x55aa nRanks 02".
-void take_rccl_suffix(std::string_view& text, PathLine& path) {
+// " comm 0x55aa nRanks 02".
+void take_rccl_suffix(std::string_view& text) {
   const size_t at = text.rfind(" comm ");
   if (at == text.npos) return;
   TextScanner scanner(text.substr(at + 6));
+  uint64_t pointer = 0;
   uint32_t num_ranks = 0;
-  if (scanner.hex(path.communicator) && scanner.take(" nRanks ") && scanner.number(num_ranks) &&
-      scanner.at_end())
+  if (scanner.hex(pointer) && scanner.take(" nRanks ") && scanner.number(num_ranks) && scanner.at_end())
     text = text.substr(0, at);
 }
 
@@ -78,7 +80,8 @@ std::optional<PathLine> parse_collnet(TextScanner scanner) {
   uint32_t channel = 0, connection = 0;
   if (!scanner.number(channel)) return std::nullopt;
   if (scanner.take('/') && !scanner.number(connection)) return std::nullopt;
-  if (!scanner.take(" : ") || !scanner.number(path.own_rank) || !scanner.take(' ') ||
+  std::string_view label;
+  if (!scanner.take(" : ") || !parse_rank(scanner, path.own_rank, label) || !scanner.take(' ') ||
       !parse_end(scanner, path.is_sender) || !scanner.take("via COLLNET/") ||
       !parse_net(scanner.rest(), path)) {
     return std::nullopt;
@@ -109,7 +112,7 @@ std::optional<PathLine> parse_path_line(std::string_view text) {
   if (!has_end) path.is_sender = true;
   if (!scanner.take("via ")) return std::nullopt;
   std::string_view medium = scanner.rest();
-  take_rccl_suffix(medium, path);
+  take_rccl_suffix(medium);
   if (!parse_medium(medium, has_end, path)) return std::nullopt;
 
   path.before_2_18 = is_ring || (!has_connection && path.medium != PathLine::Medium::kShm);

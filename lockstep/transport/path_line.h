@@ -3,6 +3,7 @@
 //   Channel 00/0 : 7[7] -> 8[0] [send] via NET/AWS Libfabric/0(3)/GDRDMA(PCI)/Shared
 //   Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read            Channel 00 : 0[0] -> 1[1] via SHM/direct/direct
 //   CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0/GDRDMA
+// RCCL appends " comm 0x55aa nRanks 02".
 // NCCL before 2.18: "Channel 01 : 9[101d0] -> 0[101c0] [receive] via NET/...", "Ring 00 : 7 -> 8 ...".
 // Each end of a network connection prints its own line; of P2P and SHM only the sender does. The
 // lines name no communicator.
@@ -25,8 +26,7 @@ struct PathLine {
   std::string_view net;     // "AWS Libfabric": kNet and kCollNet
   uint32_t net_device = 0;  // index into the network's own list of devices
   bool gpu_direct = false;
-  uint64_t communicator = 0;  // RCCL prints its pointer; 0 otherwise
-  bool before_2_18 = false;   // in a form that only older versions print
+  bool before_2_18 = false;  // in a form that only older versions print
 };
 
 // Nothing for other text, and for a path line that does not end where one may end: a cut

@@ -26,10 +26,10 @@ class Collector {
       if (connection.send.seen) add_end(sender, connection.send);
       if (connection.receive.seen) add_end(receiver, connection.receive);
     }
-    if (job_.network_of_all != NameTable::kNone && networks_.ranks.size() < communicator_.num_ranks) {
-      networks_.nets.insert(job_.network_of_all);
-      networks_.transports.add(
-          transport_of(name(job_.network_of_all), name(job_.provider_of_all), job_.links_of_all));
+    const MergedLines& merged = job_.merged;
+    if (merged.network != NameTable::kNone && networks_.ranks.size() < communicator_.num_ranks) {
+      networks_.nets.insert(merged.network);
+      networks_.transports.add(transport_of(name(merged.network), name(merged.provider), merged.links));
       networks_.by_count = true;
     }
     return std::move(networks_);
@@ -54,7 +54,9 @@ class Collector {
     if (is_verbs(name(selection.net)) && selection.links == (kInfiniBand | kEthernet)) {
       networks_.has_both_links = true;
     } else {
-      networks_.transports.add(transport_of(name(selection.net), name(selection.provider), selection.links));
+      const Id provider = selection.provider != NameTable::kNone ? selection.provider : job_.merged.provider;
+      const LinkLayers links = selection.links != 0 ? selection.links : job_.merged.links;
+      networks_.transports.add(transport_of(name(selection.net), name(provider), links));
     }
   }
 

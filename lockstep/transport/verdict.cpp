@@ -7,8 +7,10 @@
 #include <set>
 
 #include "lockstep/transport/advice.h"
+#include "lockstep/transport/description.h"
 #include "lockstep/transport/fold.h"
 #include "lockstep/transport/net_name.h"
+#include "lockstep/transport/proof.h"
 
 namespace lockstep::transport {
 namespace {
@@ -27,18 +29,12 @@ class Judge {
       : evidence_(evidence), hosts_(map_hosts(evidence)), map_(map_communicators(evidence, hosts_)) {}
 
   JobVerdict judge() {
-    verdict_.sources = evidence_.sources();
-    verdict_.num_lines = evidence_.num_lines();
-    verdict_.num_records = evidence_.num_records();
-    verdict_.hosts = hosts_.names;
-    std::sort(verdict_.hosts.begin(), verdict_.hosts.end());
-    verdict_.warnings = evidence_.clues().warnings();
-    describe_libraries();
+    describe(verdict_, evidence_, hosts_);
     fold_communicators();
     agree();
     doubt();
-    describe_networks();
-    prove();
+    verdict_.networks = used_;
+    verdict_.proof = prove(used_, evidence_, hosts_, map_.communicators);
     verdict_.findings = advise(verdict_, evidence_, hosts_);
     return std::move(verdict_);
   }
@@ -48,32 +44,12 @@ class Judge {
 
   // ----- communicators
 
-  // Ray shows one line for many equal ones, with their number. When there are enough for all
-  // ranks and all say the same, they stand for the ranks that are not shown.
-  void count_merged_lines(JobEvidence& job) const {
-    const LogEvidence::Counts& counts = evidence_.counts();
-    if (!counts.deduplicated || counts.networks.size() != 1) return;
-    uint64_t num_ranks = 0;
-    for (const Communicator& communicator : map_.communicators)
-      num_ranks = std::max<uint64_t>(num_ranks, communicator.num_ranks);
-    const auto& [net, times] = *counts.networks.begin();
-    if (times < std::max(num_ranks, counts.starts)) return;
-    job.network_of_all = net;
-    if (counts.providers.size() == 1) {
-      const auto& [provider, selected] = *counts.providers.begin();
-      if (selected >= std::max(num_ranks, counts.bootstraps)) job.provider_of_all = provider;
-    }
-    for (const ProcessLog& process : evidence_.processes()) job.links_of_all |= process.ib_devices.all();
-  }
-
   void fold_communicators() {
-    JobEvidence job{evidence_, hosts_};
-    count_merged_lines(job);
+    const JobEvidence job{evidence_, hosts_, map_.merged};
     for (const Communicator& communicator : map_.communicators) {
-      verdict_.num_ranks = std::max(verdict_.num_ranks, communicator.num_ranks);
+      if (communicator.is_named) verdict_.num_ranks = std::max(verdict_.num_ranks, communicator.num_ranks);
       verdict_.communicators.push_back(fold(communicator, job));
     }
-    if (map_.communicators.empty() && !map_.strays.empty()) fold_strays(job);
     std::set<std::string> used;
     for (const CommunicatorVerdict& communicator : verdict_.communicators) {
       if (communicator.transport != Transport::kUnknown ||
@@ -81,41 +57,6 @@ class Judge {
         used.insert(communicator.networks.begin(), communicator.networks.end());
     }
     used_ = sorted(used);
-  }
-
-  // No communicator is named in the whole log: its path lines alone, as if they were of one.
-  void fold_strays(const JobEvidence& job) {
-    Communicator unnamed;
-    unnamed.name = "unnamed";
-    for (const StrayPath& stray : map_.strays) {
-      if (stray.key.medium != PathLine::Medium::kNet) continue;
-      unnamed.num_ranks = std::max({unnamed.num_ranks, stray.key.own_rank + 1, stray.key.peer_rank + 1});
-      auto& entries = unnamed.ranks[stray.key.own_rank];
-      const auto is_known = [&](const RankEntry& entry) {
-        return hosts_.process[entry.process] == hosts_.process[stray.process];
-      };
-      if (std::none_of(entries.begin(), entries.end(), is_known))
-        entries.push_back({stray.process, nullptr, std::nullopt});
-      Connection& connection = unnamed.connections[Communicator::connection_key(
-          stray.key.is_sender ? stray.key.own_rank : stray.key.peer_rank,
-          stray.key.is_sender ? stray.key.peer_rank : stray.key.own_rank)];
-      NetEnd& end = stray.key.is_sender ? connection.send : connection.receive;
-      const Transport transport = transport_of_stray(stray);
-      if (end.seen && (end.net != stray.key.net || end.transport != transport)) end.disagrees = true;
-      end = {true,
-             stray.key.net,
-             transport,
-             end.disagrees,
-             end.with_gpu_direct || stray.seen.with_gpu_direct,
-             end.without_gpu_direct || stray.seen.without_gpu_direct,
-             stray.process};
-    }
-    if (unnamed.num_ranks > 0) verdict_.communicators.push_back(fold(unnamed, job));
-  }
-
-  Transport transport_of_stray(const StrayPath& stray) const {
-    const ProcessLog& process = evidence_.processes()[stray.process];
-    return transport_of(name(stray.key.net), name(process.provider), process.ib_devices.all());
   }
 
   // ----- the job
@@ -142,11 +83,30 @@ class Judge {
     } else if (known.empty() && has_none && !has_unknown) {
       verdict_.transport = Transport::kNone;
     }
-    describe(known);
+    explain(known);
+    if (verdict_.transport == Transport::kUnknown) mix_merged_lines();
+  }
+
+  // Ray shows each different line at least once: several networks, or providers, in merged lines
+  // mean that ranks or communicators disagree, whoever they are.
+  void mix_merged_lines() {
+    const LogEvidence::Counts& counts = evidence_.counts();
+    if (!counts.deduplicated) return;
+    std::set<std::string> named;
+    for (const auto& [net, times] : counts.networks) {
+      if (is_known_net(name(net))) named.insert(name(net));
+    }
+    const bool providers_differ = counts.providers.size() > 1 && named.size() == 1 && is_ofi(*named.begin());
+    if (named.size() < 2 && !providers_differ) return;
+    verdict_.transport = Transport::kMixed;
+    verdict_.level = Level::kSelected;
+    verdict_.reason = named.size() < 2 ? "Ray's merged lines select several providers"
+                                       : fmt::format("Ray's merged lines name {}", fmt::join(named, " and "));
+    used_ = sorted(named);
   }
 
   // The level and the reason: of the communicator that decides.
-  void describe(const std::set<Transport>& known) {
+  void explain(const std::set<Transport>& known) {
     const CommunicatorVerdict* decisive = nullptr;
     for (const CommunicatorVerdict& communicator : verdict_.communicators) {
       const bool counts = verdict_.transport == Transport::kMixed
@@ -179,7 +139,7 @@ class Judge {
     if (!is_pass(verdict_.transport)) return;
     if (evidence_.past_limits()) return refute("there are more processes or connections than are kept");
     for (const StrayPath& stray : map_.strays) {
-      if (stray.key.medium == PathLine::Medium::kNet && is_other(stray.key.net, transport_of_stray(stray)))
+      if (stray.key.medium == PathLine::Medium::kNet && is_other(stray.key.net, stray.transport))
         return refute(
             fmt::format("a communicator whose lines are missing is connected over {}", name(stray.key.net)));
     }
@@ -204,84 +164,17 @@ class Judge {
   }
 
   bool is_other(Id net, Transport transport) const {
+    const bool is_used = std::binary_search(used_.begin(), used_.end(), name(net));
     return evidence_.is_network(net) && transport != verdict_.transport &&
-           !std::binary_search(used_.begin(), used_.end(), name(net));
-  }
-
-  // ----- descriptions
-
-  void describe_networks() {
-    std::set<std::string> providers;
-    verdict_.networks = used_;
-    for (size_t i = 0; i < evidence_.processes().size(); ++i) {
-      const ProcessLog& process = evidence_.processes()[i];
-      if (hosts_.host_of[i] != HostMap::kFragment && process.last_provider != NameTable::kNone)
-        providers.insert(name(process.last_provider));
-    }
-    verdict_.providers = sorted(providers);
-  }
-
-  void describe_libraries() {
-    std::set<std::string> versions[3];
-    for (const Id version : evidence_.bare_versions()) versions[0].insert(name(version));
-    for (size_t i = 0; i < evidence_.processes().size(); ++i) {
-      for (size_t library = 0; library < 3 && hosts_.host_of[i] != HostMap::kFragment; ++library) {
-        const Id version = evidence_.processes()[i].versions[library];
-        if (version != NameTable::kNone) versions[library].insert(name(version));
-      }
-    }
-    verdict_.nccl_versions = sorted(versions[0]);
-    verdict_.plugin_versions = sorted(versions[1]);
-    verdict_.libfabric_versions = sorted(versions[2]);
-  }
-
-  // A line for each network: one of a connection across hosts, else one that names it.
-  void prove() {
-    std::map<Id, const Quote*> connected, named;
-    for (const Communicator& communicator : map_.communicators) {
-      for (const auto& [key, connection] : communicator.connections) {
-        for (const NetEnd* end : {&connection.send, &connection.receive}) {
-          if (end->seen && crosses(communicator, key)) find_quote(end->process, end->net, true, connected);
-        }
-      }
-    }
-    for (uint32_t i = 0; i < evidence_.processes().size(); ++i) {
-      if (hosts_.host_of[i] < 0) continue;
-      for (const auto& quote : evidence_.processes()[i].quotes) find_quote(i, quote.net, false, named);
-    }
-    for (const auto& [net, quote] : named) {
-      if (std::binary_search(used_.begin(), used_.end(), name(net)))
-        verdict_.proof.push_back(connected.contains(net) ? *connected[net] : *quote);
-    }
-  }
-
-  void find_quote(uint32_t process, Id net, bool is_path, std::map<Id, const Quote*>& best) const {
-    for (const auto& quote : evidence_.processes()[process].quotes) {
-      if (quote.net != net || quote.is_path != is_path) continue;
-      const Quote*& known = best[net];
-      const auto earlier = [](const Quote& a, const Quote& b) {
-        return std::pair(a.source, a.line) < std::pair(b.source, b.line);
-      };
-      if (known == nullptr || earlier(quote.quote, *known)) known = &quote.quote;
-    }
-    if (best[net] == nullptr) best.erase(net);
-  }
-
-  bool crosses(const Communicator& communicator, uint64_t key) const {
-    const auto host = [&](uint32_t rank) {
-      const auto found = communicator.ranks.find(rank);
-      return found == communicator.ranks.end() ? -1 : hosts_.host_of[found->second.front().process];
-    };
-    const int sender = host(static_cast<uint32_t>(key >> 32)), receiver = host(static_cast<uint32_t>(key));
-    return sender >= 0 && receiver >= 0 && sender != receiver;
+           (transport != Transport::kUnknown || !is_used);
   }
 
   const LogEvidence& evidence_;
   const HostMap hosts_;
   const CommunicatorMap map_;
   JobVerdict verdict_;
-  std::vector<std::string>
-      used_;  // networks of communicators that have a verdict, or all of whose ranks named one
+  // Networks of communicators that have a verdict, or all of whose ranks named one.
+  std::vector<std::string> used_;
 };
 
 }  // namespace

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +68,10 @@ struct JobVerdict {
   uint32_t num_ranks = 0;              // of the largest communicator
   std::vector<std::string> networks;   // used, by NCCL's name, sorted
   std::vector<std::string> providers;  // that libfabric selected, sorted
+  // Of libfabric: "efa-direct", a subnet for TCP; devices that each process found; the instance type.
+  std::vector<std::string> fabrics;
+  std::vector<uint32_t> device_counts;
+  std::vector<std::string> platforms;
   std::string reason;
   // Each should be one; several mean that ranks load different libraries.
   std::vector<std::string> nccl_versions, plugin_versions, libfabric_versions;
@@ -73,6 +79,7 @@ struct JobVerdict {
   std::vector<Quote> proof;       // the lines that show it: one for each network in use
   std::vector<Finding> findings;  // likely causes, the most telling first
   std::vector<Quote> warnings;    // NCCL's own, the first different ones
+  std::map<std::string, std::set<std::string>> environment;  // NCCL's variables that were set
   uint64_t num_lines = 0, num_records = 0;
 };
 

@@ -48,6 +48,11 @@ std::string network(const JobVerdict& verdict) {
   if (!verdict.providers.empty())
     text += fmt::format("{}libfabric's provider {}", text.empty() ? "" : "; ",
                         fmt::join(verdict.providers, ", "));
+  if (!verdict.fabrics.empty()) text += fmt::format(", fabric {}", fmt::join(verdict.fabrics, ", "));
+  if (!verdict.device_counts.empty())
+    text += fmt::format(", {} device{}", fmt::join(verdict.device_counts, " or "),
+                        verdict.device_counts == std::vector<uint32_t>{1} ? "" : "s");
+  if (!verdict.platforms.empty()) text += fmt::format(", on {}", fmt::join(verdict.platforms, ", "));
   return text.empty() ? "none named" : text;
 }
 

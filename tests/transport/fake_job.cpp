@@ -15,7 +15,8 @@ bool FakeProcess::at_least(int minor, int patch) const {
 }
 
 void FakeProcess::info(const std::string& text) {
-  lines_.push_back(fmt::format("{}:{}:{} [{}] NCCL INFO {}", host_, pid_, pid_ + 700, device_, text));
+  lines_.push_back(
+      fmt::format("{}:{}:{} [{}] NCCL INFO {}", host_, pid_, pid_ + 700 + device_, device_, text));
 }
 
 void FakeProcess::warn(const std::string& text) {
@@ -23,7 +24,7 @@ void FakeProcess::warn(const std::string& text) {
   const std::string time = at_least(26) ? "[2026-02-03 10:00:00] " : "";
   lines_.push_back(fmt::format(
       "{}{}:{}:{} [{}] int nccl_net_ofi_create_plugin(nccl_net_ofi_plugin**, bool):341 NCCL WARN {}", time,
-      host_, pid_, pid_ + 700, device_, text));
+      host_, pid_, pid_ + 700 + device_, device_, text));
 }
 
 void FakeProcess::start() {
@@ -82,7 +83,8 @@ void FakeProcess::network(const std::string& name) {
 }
 
 uint64_t FakeProcess::pointer(const FakeCommunicator& communicator) const {
-  return 0x560000000000u + static_cast<uint64_t>(pid_) * 0x100000 + communicator.id % 0xFFFF * 16 +
+  return 0x560000000000u + static_cast<uint64_t>(pid_) * 0x10000000 +
+         static_cast<uint64_t>(device_) * 0x100000 + communicator.id % 0xFFFF * 16 +
          (communicator.split_of >= 0 ? 8u + static_cast<unsigned>(communicator.split_count) : 0u);
 }
 

@@ -46,6 +46,8 @@ class FakeProcess {
 
   const std::vector<std::string>& lines() const { return lines_; }
   const std::string& host() const { return host_; }
+  const std::string& ip() const { return ip_; }
+  int pid() const { return pid_; }
   int device() const { return device_; }
   bool at_least(int minor, int patch = 0) const;  // NCCL 2.minor.patch
 

@@ -258,6 +258,34 @@ TEST(Verdict, ASecondCommunicatorOverTcpIsNotHiddenByLostLines) {
   }
 }
 
+TEST(Verdict, OneProcessMayHoldSeveralRanks) {
+  for (const char* nccl : {"2.18.5", "2.21.5", "2.23.4", "2.28.9"}) {
+    std::vector<FakeProcess> processes;
+    for (int host = 0; host < 2; ++host) {
+      for (int device = 0; device < 4; ++device) {
+        processes.emplace_back(nccl, "node-" + std::to_string(host), 1000, device,
+                               "192.0.2.1" + std::to_string(host));
+        FakeProcess& process = processes.back();
+        if (device == 0) process.start();
+        if (device == 0) process.ofi("1.17.2", "efa");
+      }
+    }
+    for (FakeProcess& process : processes) process.network("Libfabric");
+    open_communicator(processes, world(processes), "Libfabric");
+    const JobVerdict verdict = verdict_of(processes);
+    EXPECT_EQ(summary(verdict), "efa connected yes") << nccl << ": " << verdict.reason;
+    // The threads of one process interleave; what the process says at its start comes first.
+    auto lines = lines_by_process(processes);
+    std::string text;
+    for (size_t first : {size_t{0}, size_t{4}}) {
+      for (size_t i = 0; i < 8; ++i) text += lines[first][i] + "\n";
+      lines[first].erase(lines[first].begin(), lines[first].begin() + 8);
+    }
+    for (uint32_t seed = 0; seed < 10; ++seed)
+      EXPECT_EQ(summary(verdict_on(text + interleaved(lines, seed))), "efa connected yes") << nccl;
+  }
+}
+
 TEST(Verdict, SplitsAreJudgedByWhereTheirRanksAre) {
   for (const char* nccl : {"2.21.5", "2.23.4", "2.26.2", "2.29.7"}) {
     auto processes = run({.nccl = nccl, .hosts = 2, .ranks_per_host = 4, .connects = false});
