@@ -17,8 +17,14 @@ struct Cause {
   std::string_view way_out;
 };
 
+constexpr std::string_view kS3Forbidden = "AWS Error ACCESS_DENIED";
+constexpr std::string_view kGcsForbidden = "Status(PERMISSION_DENIED";
+
 constexpr std::string_view kNoBucket = "make the bucket, or correct the location";
 constexpr std::string_view kCheckKeys = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_PROFILE";
+constexpr std::string_view kCertificate =
+    "name the certificates of who signs for it with SSL_CERT_FILE, or in the location with "
+    "tls_ca_file_path";
 constexpr std::string_view kS3Rights =
     "the credentials need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload on the "
     "objects and s3:ListBucket on the bucket";
@@ -29,7 +35,7 @@ constexpr std::string_view kGcsRights =
 // listed may go away by itself.
 constexpr std::array kCauses = {
     Cause{"AWS Error NO_SUCH_BUCKET", true, kNoBucket},
-    Cause{"AWS Error ACCESS_DENIED", true, kS3Rights},
+    Cause{kS3Forbidden, true, kS3Rights},
     Cause{"AWS Error INVALID_ACCESS_KEY_ID", true, kCheckKeys},
     Cause{"AWS Error INVALID_CLIENT_TOKEN_ID", true, kCheckKeys},
     Cause{"AWS Error UNRECOGNIZED_CLIENT", true, kCheckKeys},
@@ -42,8 +48,10 @@ constexpr std::array kCauses = {
     Cause{"ExpiredToken", false,
           "keys given in AWS_ACCESS_KEY_ID are never renewed: use EKS Pod Identity, an instance's role or "
           "keys that outlive the run"},
+    Cause{"curlCode: 60", true, kCertificate},
+    Cause{"CURL error [60]", true, kCertificate},
     Cause{"Status(NOT_FOUND", true, kNoBucket},
-    Cause{"Status(PERMISSION_DENIED", true, kGcsRights},
+    Cause{kGcsForbidden, true, kGcsRights},
     Cause{"Status(UNAUTHENTICATED", true, kGcsRights},
     // The service that gives tokens on Google's machines may be about to start.
     Cause{"Could not create a OAuth2 access token", false,
@@ -66,6 +74,11 @@ std::string_view without_place(std::string_view text) {
 }  // namespace
 
 bool is_not_there(const arrow::Status& status) { return arrow::internal::ErrnoFromStatus(status) == ENOENT; }
+
+bool is_forbidden(const arrow::Status& status) {
+  const std::string& text = status.message();
+  return text.find(kS3Forbidden) != text.npos || text.find(kGcsForbidden) != text.npos;
+}
 
 void throw_arrow_error(const arrow::Status& status, std::string_view action, std::string_view place) {
   const std::string text = status.message();

@@ -13,6 +13,9 @@ namespace lockstep::storage {
 // True for "no such object".
 bool is_not_there(const arrow::Status& status);
 
+// True for "you may not".
+bool is_forbidden(const arrow::Status& status);
+
 // Throws "storage: cannot <action> <place>: <reason>; <way out>". PermanentIoError where the service
 // says that it will not do this for us (no such bucket, refused credentials), IoError for the rest.
 // Arrow tells the service's error only in its text, which is read here.

@@ -29,15 +29,10 @@ arrow::util::Uri parse_location(const std::string& location) {
 void require_bucket(arrow::fs::FileSystem& files, const std::string& scheme, const std::string& bucket) {
   const std::string place = scheme + "://" + bucket;
   const auto info = files.GetFileInfo(bucket);
-  if (info.ok()) {
-    if (info->IsDirectory()) return;
+  if (is_forbidden(info.status())) return;
+  if (!value_or_throw(info, "open", place).IsDirectory()) {
     throw PermanentIoError(fmt::format(
         "storage: cannot open {}: there is no such bucket; make it, or correct the location", place));
-  }
-  try {
-    throw_arrow_error(info.status(), "open", place);
-  } catch (const PermanentIoError&) {
-    // The first read or write tells.
   }
 }
 

@@ -1,11 +1,23 @@
 #include "lockstep/storage/arrow_upload.h"
 
 #include <algorithm>
+#include <mutex>
+#include <vector>
 
 #include "lockstep/base/log.h"
 #include "lockstep/storage/arrow_error.h"
 
 namespace lockstep::storage {
+namespace {
+
+void never_destroy(std::shared_ptr<arrow::io::OutputStream> stream) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<arrow::io::OutputStream>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(stream));
+}
+
+}  // namespace
 
 ArrowUpload::ArrowUpload(std::shared_ptr<arrow::io::OutputStream> stream, std::string place)
     : stream_(std::move(stream)), place_(std::move(place)) {}
@@ -29,7 +41,7 @@ ArrowUpload::~ArrowUpload() {
   // one is never destroyed; it holds no more than a part.
   log::warning("storage: an unfinished upload of {} stays at the service: it is not visible, but costs money",
                place_);
-  new std::shared_ptr<arrow::io::OutputStream>(std::move(stream_));
+  never_destroy(std::move(stream_));
 }
 
 }  // namespace lockstep::storage

@@ -118,12 +118,14 @@ def main():
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--bucket", required=True, help="is there from the start")
     parser.add_argument("--num-keys", type=int, default=0, help="that are in it")
+    parser.add_argument("--tls", action="store_true", help="with a certificate that nobody signed")
     parser.add_argument("--die-at-part", type=int, help="die when an upload's part of this number arrives")
     options = parser.parse_args()
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     make_bucket(options.bucket, options.num_keys)
-    server = make_server("127.0.0.1", options.port, Front(options.die_at_part), threaded=True)
+    server = make_server("127.0.0.1", options.port, Front(options.die_at_part), threaded=True,
+                         ssl_context="adhoc" if options.tls else None)
     print(f"port {server.port}", flush=True)
     server.serve_forever()
 

@@ -1,4 +1,5 @@
 // The store of s3:// locations against a real server.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -124,7 +125,7 @@ TEST_F(S3StoreTest, ABucketThatIsNotThereIsNamed) {
 
 TEST_F(S3StoreTest, RefusedCredentialsAreNotTriedAgain) {
   use_access_key("unknown");
-  const auto store = open_retrying_store(server_->location("runs"));
+  const auto store = open_retrying_store(server_->location("runs"), {.max_time = 2s});
   EXPECT_THAT([&] { store->put("key", as_bytes("x")); },
               ThrowsMessage<PermanentIoError>(AllOf(HasSubstr("cannot write s3://bucket/runs/key"),
                                                     HasSubstr("does not exist in our records"),
@@ -208,6 +209,13 @@ TEST_F(S3StoreTest, AServerThatDiesInMidUploadAndComesBackGetsTheWholeValue) {
   const S3Server successor({}, dying.port());
   writer.join();
   EXPECT_TRUE(get_text(*store, "key") == value);
+}
+
+TEST_F(S3StoreTest, ACertificateThatNobodySignedIsNotAccepted) {
+  const S3Server server({"--tls"});
+  EXPECT_THAT(
+      [&] { open_store(fmt::format("s3://bucket/runs?endpoint_override=127.0.0.1:{}", server.port())); },
+      ThrowsMessage<PermanentIoError>(AllOf(HasSubstr("certificate"), HasSubstr("SSL_CERT_FILE"))));
 }
 
 TEST_F(S3StoreTest, ALocationThatCannotBeIsRefused) {
