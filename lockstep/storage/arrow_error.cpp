@@ -35,6 +35,7 @@ constexpr std::string_view kGcsRights =
 // listed may go away by itself.
 constexpr std::array kCauses = {
     Cause{"AWS Error NO_SUCH_BUCKET", true, kNoBucket},
+    Cause{"' not found", true, kNoBucket},  // when the bucket is asked for its region
     Cause{kS3Forbidden, true, kS3Rights},
     Cause{"AWS Error INVALID_ACCESS_KEY_ID", true, kCheckKeys},
     Cause{"AWS Error INVALID_CLIENT_TOKEN_ID", true, kCheckKeys},
