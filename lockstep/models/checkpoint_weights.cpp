@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lockstep/base/check.h"
+#include "lockstep/base/element_bytes.h"
 #include "lockstep/base/error.h"
 #include "lockstep/models/dtype.h"
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "lockstep/base/check.h"
+#include "lockstep/base/element_bytes.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/io_error.h"
 #include "lockstep/models/dtype.h"

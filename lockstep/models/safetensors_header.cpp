@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lockstep/base/element_bytes.h"
 #include "lockstep/base/error.h"
 #include "lockstep/models/json_file.h"
 
@@ -85,21 +86,6 @@ void check_coverage(const std::vector<StoredTensor>& tensors, int64_t data_start
 }  // namespace
 
 int64_t StoredTensor::numel() const { return num_bytes / element_bytes(dtype); }
-
-int64_t element_bytes(std::string_view dtype) {
-  struct Entry {
-    std::string_view word;
-    int64_t bytes;
-  };
-  constexpr Entry kDtypes[] = {{"F64", 8},     {"F32", 4},    {"F16", 2},  {"BF16", 2}, {"I64", 8},
-                               {"I32", 4},     {"I16", 2},    {"I8", 1},   {"U64", 8},  {"U32", 4},
-                               {"U16", 2},     {"U8", 1},     {"BOOL", 1}, {"C64", 8},  {"F8_E4M3", 1},
-                               {"F8_E5M2", 1}, {"F8_E8M0", 1}};
-  for (const Entry& entry : kDtypes) {
-    if (entry.word == dtype) return entry.bytes;
-  }
-  return 0;
-}
 
 std::string shape_words(std::span<const int64_t> shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 

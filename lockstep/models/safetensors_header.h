@@ -31,9 +31,6 @@ constexpr int64_t kHeaderLengthBytes = 8;
 // Longest JSON accepted; every other reader of the format has the same bound.
 constexpr int64_t kMaxHeaderBytes = 100'000'000;
 
-// Bytes an element of a dtype of the format takes; 0 for an unknown word.
-int64_t element_bytes(std::string_view dtype);
-
 // "[2,3]".
 std::string shape_words(std::span<const int64_t> shape);
 

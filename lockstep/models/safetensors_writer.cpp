@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lockstep/base/check.h"
+#include "lockstep/base/element_bytes.h"
 #include "lockstep/base/io_error.h"
 #include "lockstep/base/json.h"
 #include "lockstep/models/safetensors_header.h"
