@@ -8,9 +8,10 @@
 //    communicators are independent. Tensors must stay alive and untouched until `wait`.
 //  - On CPU `wait` blocks the calling thread until the data is there; on GPU it makes the
 //    current stream wait and returns at once.
-//  - Every wait ends: past `timeout`, or when a peer is gone, it throws CommError with own
-//    rank, the operation, and the peer (from the heartbeats in the store). After that the
-//    communicator is broken for good: every later call throws the same.
+//  - Every wait ends: when a peer is gone it throws CommError, past `timeout` HangError, with own
+//    rank, the operation, and the peers that are silent or behind and where (from the heartbeats
+//    in the store). After that the communicator is broken for good: every later call throws the
+//    same.
 //  - One thread of a rank may call at a time.
 //  - Sums are done in one fixed order (comm/ordered_sum.h), so they give the same bits in
 //    every run, whatever the timing.

@@ -160,7 +160,7 @@ class GlooCommunicator : public Communicator {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      throw CommError(lost_peer_message(group_, operation, error.what()));
+      std::rethrow_exception(peer_failure(group_, operation, error.what()));
     }
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,14 +23,15 @@ struct Group {
   bool one_host = true;
   std::string rank0_host;
   Position* position = nullptr;
-  // Names the silent ones among `ranks`, in words.
-  std::function<std::string()> describe_silent_peers;
+  // Names those among `ranks` that are silent or behind, in words.
+  std::function<std::string()> describe_peers;
 
   int size() const { return static_cast<int>(ranks.size()); }
   int global_rank() const { return ranks[static_cast<size_t>(rank)]; }
 };
 
-// The text of a CommError: own rank, operation, peers, and what the library said.
-std::string lost_peer_message(const Group& group, const char* operation, const std::string& library_said);
+// What a collective that failed throws: HangError when the library says that it waited too long, else
+// CommError. With own rank, operation, peers, and what the library said.
+std::exception_ptr peer_failure(const Group& group, const char* operation, const std::string& library_said);
 
 }  // namespace lockstep::comm

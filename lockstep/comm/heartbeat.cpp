@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cinttypes>
 #include <condition_variable>
+#include <cstdio>
 #include <mutex>
 #include <thread>
 
@@ -32,7 +34,7 @@ struct Heartbeat::Impl {
     for (int64_t count = 0; !stop; ++count) {
       try {
         const std::lock_guard guard(store_mutex);
-        store->set(key_of(rank), fmt::format("{} {}", count, position.words()));
+        store->set(key_of(rank), fmt::format("{} {} {}", count, position.sequence.load(), position.words()));
       } catch (const std::exception&) {
         return;  // The store is gone with its host; the next collective reports that.
       }
@@ -60,17 +62,22 @@ Heartbeat::~Heartbeat() {
   impl_->thread.join();
 }
 
-std::vector<Heartbeat::Silent> Heartbeat::silent_peers(const std::vector<int>& ranks) {
+std::vector<Heartbeat::Peer> Heartbeat::look_at(const std::vector<int>& ranks) {
   std::vector<std::string> before;
-  for (const int peer : ranks) before.push_back(impl_->last_beat(peer));
+  for (const int rank : ranks) before.push_back(impl_->last_beat(rank));
   std::this_thread::sleep_for(4 * kInterval);
-  std::vector<Silent> silent;
+  std::vector<Peer> peers;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] == impl_->rank || impl_->last_beat(ranks[i]) != before[i]) continue;
-    const size_t space = before[i].find(' ');
-    silent.push_back({ranks[i], space == std::string::npos ? std::string() : before[i].substr(space + 1)});
+    if (ranks[i] == impl_->rank) continue;
+    const std::string beat = impl_->last_beat(ranks[i]);
+    Peer peer{.rank = ranks[i], .silent = beat == before[i]};
+    int words_begin = 0;
+    if (std::sscanf(beat.c_str(), "%*d %" SCNd64 " %n", &peer.sequence, &words_begin) == 1) {
+      peer.words = beat.substr(static_cast<size_t>(words_begin));
+    }
+    peers.push_back(std::move(peer));
   }
-  return silent;
+  return peers;
 }
 
 }  // namespace lockstep::comm

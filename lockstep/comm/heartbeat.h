@@ -1,6 +1,6 @@
 // Every rank tells the store twice a second that it lives and where it is. When a
-// collective fails, this says which peers have gone silent: Gloo and NCCL know addresses at
-// most, people think in ranks.
+// collective fails, this says which peers have gone silent and which are behind: Gloo and NCCL
+// know addresses at most, people think in ranks.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,15 @@ class Heartbeat {
   Heartbeat(c10::intrusive_ptr<c10d::Store> store, int rank, const Position& position);
   ~Heartbeat();
 
-  struct Silent {
-    int rank;
-    std::string last_words;  // where it was last seen; empty: never heard of
+  struct Peer {
+    int rank = 0;
+    bool silent = false;   // did not beat during four intervals
+    int64_t sequence = 0;  // Position::sequence that it was last seen with
+    std::string words;     // where it was last seen; empty: never heard of
   };
-  // Those of `ranks` that did not beat during four intervals (so it takes 2 s). Throws
-  // what the store throws when it does not answer: then rank 0, which hosts it, is gone.
-  std::vector<Silent> silent_peers(const std::vector<int>& ranks);
+  // The others among `ranks`. Takes 2 s. Throws what the store throws when it does not answer: then
+  // rank 0, which hosts it, is gone.
+  std::vector<Peer> look_at(const std::vector<int>& ranks);
 
  private:
   struct Impl;

@@ -78,8 +78,7 @@ class Connection {
   ~Connection() {
     if (!backend_) return;
     try {
-      if (broken_.empty() && std::uncaught_exceptions() == 0 &&
-          backend_->getError() == c10d::ErrorType::SUCCESS) {
+      if (!broken_ && std::uncaught_exceptions() == 0 && backend_->getError() == c10d::ErrorType::SUCCESS) {
         backend_->shutdown();
       } else {
         backend_->abort();
@@ -101,24 +100,24 @@ class Connection {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      broken_ = lost_peer_message(group_, operation, error.what());
-      throw CommError(broken_);
+      broken_ = peer_failure(group_, operation, error.what());
+      std::rethrow_exception(broken_);
     }
     throw_if_broken(operation);
   }
 
  private:
   void throw_if_broken(const char* operation) {
-    if (broken_.empty() && backend_) {
+    if (!broken_ && backend_) {
       const auto error = backend_->getError();
-      if (error != c10d::ErrorType::SUCCESS) broken_ = lost_peer_message(group_, operation, words(error));
+      if (error != c10d::ErrorType::SUCCESS) broken_ = peer_failure(group_, operation, words(error));
     }
-    if (!broken_.empty()) throw CommError(broken_);
+    if (broken_) std::rethrow_exception(broken_);
   }
 
   const Group group_;
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> backend_;
-  std::string broken_;  // what every further call throws; empty: none
+  std::exception_ptr broken_;  // what every further call throws
 };
 
 // An operation whose last part was put on a stream: whoever waits, waits for `done`. Holds the

@@ -102,32 +102,49 @@ std::unique_ptr<Communicator> Rendezvous::make_communicator(const std::string& n
   group.one_host = options_.one_host;
   group.rank0_host = options_.host;
   group.position = &position_;
-  group.describe_silent_peers = [this, ranks] { return describe_silent_peers(ranks); };
+  group.describe_peers = [this, ranks] { return describe_peers(ranks); };
   if (backend == Backend::kGloo) return make_gloo_communicator(std::move(group));
   CudaBackend* cuda = cuda_backend();
   LOCKSTEP_CHECK(cuda) << "NCCL needs the CUDA library: call load_cuda_library first";
   return cuda->make_nccl(group);
 }
 
-std::string Rendezvous::describe_silent_peers(const std::vector<int>& ranks) {
+std::string Rendezvous::describe_peers(const std::vector<int>& ranks) {
   if (!impl_->heartbeat) return "";
+  const int64_t own_sequence = position_.sequence;
   try {
-    std::string words;
-    for (const auto& peer : impl_->heartbeat->silent_peers(ranks)) {
-      words += fmt::format("{}rank {} is silent ({})", words.empty() ? "" : ", ", peer.rank,
-                           peer.last_words.empty() ? "never heard of" : "last seen at " + peer.last_words);
+    std::string words, waiting;
+    for (const auto& peer : impl_->heartbeat->look_at(ranks)) {
+      const bool is_behind = peer.sequence < own_sequence;
+      if (!peer.silent && !is_behind) {
+        waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", peer.rank);
+        continue;
+      }
+      words += fmt::format(
+          "{}rank {} is {} ({})", words.empty() ? "" : ", ", peer.rank,
+          peer.silent ? "silent" : "alive but behind",
+          peer.words.empty() ? "never heard of" : (peer.silent ? "last seen at " : "at ") + peer.words);
     }
-    return words.empty() ? "all of its processes still live" : words;
+    if (words.empty()) return "all of its processes still live";
+    return waiting.empty() ? words : fmt::format("{}; also waiting: {}", words, waiting);
   } catch (const std::exception&) {
     return "rank 0 is silent (the store that it hosts does not answer)";
   }
 }
 
-std::string lost_peer_message(const Group& group, const char* operation, const std::string& library_said) {
-  const std::string peers = group.describe_silent_peers ? group.describe_silent_peers() : std::string();
-  return fmt::format("comm: rank {} lost a peer in {} of group {}{}{}. The library said: {}",
-                     group.global_rank(), operation, group.name, peers.empty() ? "" : ": ", peers,
-                     first_line(library_said));
+std::exception_ptr peer_failure(const Group& group, const char* operation, const std::string& library_said) {
+  const std::string peers = group.describe_peers ? group.describe_peers() : std::string();
+  const bool waited_in_vain =
+      library_said.find("imed out") != std::string::npos || library_said.find("imeout") != std::string::npos;
+  const std::string where = fmt::format("{} of group {}{}{}. The library said: {}", operation, group.name,
+                                        peers.empty() ? "" : ": ", peers, first_line(library_said));
+  if (waited_in_vain) {
+    return std::make_exception_ptr(HangError(
+        fmt::format("comm: rank {} waited longer than {} s (failure.hang_timeout) in {}", group.global_rank(),
+                    std::chrono::duration_cast<std::chrono::seconds>(group.timeout).count(), where)));
+  }
+  return std::make_exception_ptr(
+      CommError(fmt::format("comm: rank {} lost a peer in {}", group.global_rank(), where)));
 }
 
 }  // namespace lockstep::comm

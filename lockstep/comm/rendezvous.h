@@ -51,7 +51,7 @@ class Rendezvous {
   Position& position() { return position_; }
 
   // "rank 2 is silent, last seen at step 4, backward, ..."; for error messages. Takes 2 s.
-  std::string describe_silent_peers(const std::vector<int>& ranks);
+  std::string describe_peers(const std::vector<int>& ranks);
 
  private:
   explicit Rendezvous(RendezvousOptions options);
