@@ -46,7 +46,7 @@ struct TrainConfig {
   int64_t global_batch = 8;  // rows an optimizer step, over all ranks
   int64_t micro_batch = 1;   // rows a forward on one rank
   uint64_t seed = 0;
-  std::optional<int64_t> stop_after;
+  std::optional<int64_t> stop_after;  // steps of this start: then a checkpoint, and the end
 };
 
 struct OptimizerConfig {
@@ -85,9 +85,11 @@ struct ScalingConfig {
 };
 
 struct CheckpointConfig {
-  std::optional<int64_t> interval_steps;
-  std::optional<int64_t> keep_last, keep_every, keep_best;
-  std::string storage;
+  std::optional<int64_t> interval_steps;  // absent: one every half hour
+  int64_t keep_last = 2;                  // the newest
+  std::optional<int64_t> keep_every;      // steps: every one that is a multiple
+  std::optional<int64_t> keep_best;       // those with the lowest held-out loss
+  std::string storage;                    // empty: the run's own folder; else <storage>/<name>
 };
 
 struct EvaluationConfig {
@@ -98,13 +100,13 @@ struct EvaluationConfig {
 };
 
 struct FailureConfig {
-  int64_t max_failures = 0;
+  int64_t max_failures = 0;                // restarts of the workers in one run of the driver
   std::chrono::seconds hang_timeout{600};  // also the longest wait for a peer
 };
 
 struct GuardConfig {
-  int64_t max_skipped = 0;
-  double loss_spike = 0;
+  int64_t max_skipped = 0;  // steps in a row that may be skipped; one more stops the run
+  double loss_spike = 0;    // skip a step whose loss is above this many times the recent median; 0: never
 };
 
 struct NetworkConfig {

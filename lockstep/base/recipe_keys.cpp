@@ -30,12 +30,22 @@ std::string needs_wrapping_by_size(const Recipe& recipe) {
 std::string needs_held_out(const Recipe& recipe) {
   return recipe.data.held_out.empty() ? "without data.held_out" : "";
 }
+std::string needs_evaluations(const Recipe& recipe) {
+  if (!recipe.evaluation.interval_steps)
+    return "without evaluation.interval_steps, which measures what is best";
+  return needs_held_out(recipe);
+}
+std::string needs_skipping(const Recipe& recipe) {
+  const bool is_off = recipe.guard.loss_spike == 0;
+  return recipe.guard.max_skipped == 0 && !is_off ? "with guard.max_skipped: 0, where no step may be skipped"
+                                                  : "";
+}
 std::string needs_prompts(const Recipe& recipe) {
   return recipe.evaluation.prompts.empty() ? "without evaluation.prompts" : "";
 }
 
-RecipeBuilt only_a_count() {
-  return {[](const Json& value) { return !value.is_array(); }, "use auto or a count"};
+RecipeRange zero_or_above_one() {
+  return {", 0 or above 1", [](const Json& value) { return value == 0.0 || value.get<double>() > 1; }, {}};
 }
 
 RecipeBuilt not_hybrid() {
@@ -102,8 +112,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "train.seed", .field = field(&Recipe::train, &TrainConfig::seed)},
       {.path = "train.stop_after",
        .field = field(&Recipe::train, &TrainConfig::stop_after),
-       .range = at_least(1),
-       .built = not_yet()},
+       .range = at_least(1)},
 
       {.path = "optimizer.name",
        .field = field(&Recipe::optimizer, &OptimizerConfig::name),
@@ -161,28 +170,23 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
        .range = one_of({"none", "block", "selective", "auto"}),
        .built = only("none")},
 
-      {.path = "scaling.num_workers", .field = num_workers_field(), .built = only_a_count()},
+      {.path = "scaling.num_workers", .field = num_workers_field()},
       {.path = "scaling.use_gpu", .field = field(&Recipe::scaling, &ScalingConfig::use_gpu)},
 
       {.path = "checkpoint.interval_steps",
        .field = field(&Recipe::checkpoint, &CheckpointConfig::interval_steps),
-       .range = at_least(1),
-       .built = not_yet()},
+       .range = at_least(1)},
       {.path = "checkpoint.keep_last",
        .field = field(&Recipe::checkpoint, &CheckpointConfig::keep_last),
-       .range = at_least(1),
-       .built = not_yet()},
+       .range = at_least(1)},
       {.path = "checkpoint.keep_every",
        .field = field(&Recipe::checkpoint, &CheckpointConfig::keep_every),
-       .range = at_least(1),
-       .built = not_yet()},
+       .range = at_least(1)},
       {.path = "checkpoint.keep_best",
        .field = field(&Recipe::checkpoint, &CheckpointConfig::keep_best),
        .range = at_least(1),
-       .built = not_yet()},
-      {.path = "checkpoint.storage",
-       .field = field(&Recipe::checkpoint, &CheckpointConfig::storage),
-       .built = not_yet()},
+       .idle = needs_evaluations},
+      {.path = "checkpoint.storage", .field = field(&Recipe::checkpoint, &CheckpointConfig::storage)},
 
       {.path = "evaluation.interval_steps",
        .field = field(&Recipe::evaluation, &EvaluationConfig::interval_steps),
@@ -202,19 +206,17 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
 
       {.path = "failure.max_failures",
        .field = field(&Recipe::failure, &FailureConfig::max_failures),
-       .range = at_least(0),
-       .built = only(0)},
+       .range = at_least(0)},
       {.path = "failure.hang_timeout",
        .field = field(&Recipe::failure, &FailureConfig::hang_timeout),
        .range = at_least(1)},
       {.path = "guard.max_skipped",
        .field = field(&Recipe::guard, &GuardConfig::max_skipped),
-       .range = at_least(0),
-       .built = only(0)},
+       .range = at_least(0)},
       {.path = "guard.loss_spike",
        .field = field(&Recipe::guard, &GuardConfig::loss_spike),
-       .range = at_least(0),
-       .built = only(0.0)},
+       .range = zero_or_above_one(),
+       .idle = needs_skipping},
 
       {.path = "network.require",
        .field = field(&Recipe::network, &NetworkConfig::require),

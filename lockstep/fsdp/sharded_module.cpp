@@ -68,12 +68,11 @@ ShardedModule::ShardedModule(std::shared_ptr<torch::nn::Module> root, comm::Mesh
     units_.push_back(std::move(unit));
   }
   schedule_->set_units(units_);
-  for (const auto& buffer : root_->named_buffers()) {
-    if (!buffer.value().defined() || buffer.value().is_meta()) continue;
+  for (const auto& [name, buffer] : buffers()) {
     const at::NoGradGuard no_grad;
-    const at::Tensor values = buffer.value().to(options_.device).contiguous();
+    const at::Tensor values = buffer.to(options_.device).contiguous();
     mesh_.world().broadcast(values, 0).wait();
-    buffer.value().unsafeGetTensorImpl()->shallow_copy_from(values.getIntrusivePtr());
+    buffer.unsafeGetTensorImpl()->shallow_copy_from(values.getIntrusivePtr());
   }
 
   places_.resize(names_.size());
@@ -172,6 +171,27 @@ std::vector<UnitInfo> ShardedModule::units() const {
     infos.push_back(std::move(info));
   }
   return infos;
+}
+
+std::vector<std::pair<std::string, int64_t>> ShardedModule::shard_indices() const {
+  std::vector<std::pair<std::string, int64_t>> result;
+  int64_t next_trainable = 0;
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) {
+      const int64_t index = shard->trainable() ? next_trainable++ : -1;
+      for (const auto& parameter : shard->layout().parameters()) result.emplace_back(parameter.name, index);
+    }
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> ShardedModule::buffers() const {
+  std::vector<std::pair<std::string, at::Tensor>> result;
+  for (const auto& buffer : root_->named_buffers()) {
+    if (buffer.value().defined() && !buffer.value().is_meta())
+      result.emplace_back(buffer.key(), buffer.value());
+  }
+  return result;
 }
 
 int64_t ShardedModule::numel() const {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lockstep/comm/mesh.h"
@@ -53,6 +54,10 @@ class ShardedModule {
   std::vector<at::Tensor> parameters() const;
   std::vector<NamedSlice> slices() const;
   std::vector<UnitInfo> units() const;
+  // For each parameter the index of its shard in parameters(), alike on every rank; -1: frozen.
+  std::vector<std::pair<std::string, int64_t>> shard_indices() const;
+  // Buffers, whole on every rank, by name.
+  std::vector<std::pair<std::string, at::Tensor>> buffers() const;
   // Names as in named_parameters() of the root before sharding, tied ones once, in that order.
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;

@@ -14,6 +14,7 @@ Json StepMetrics::to_json() const {
   json["lr"] = lr;
   json["step_ms"] = step_ms;
   if (peak_bytes) json["peak_bytes"] = *peak_bytes;
+  if (skipped) json["skipped"] = *skipped;
 
   LOCKSTEP_CHECK(reported.is_object() || reported.is_null()) << reported.dump();
   const Json stamp = make_event(1, "metrics", {});

@@ -13,15 +13,16 @@
 namespace lockstep::record {
 
 struct StepMetrics {
-  int64_t step = 0;                   // optimizer step, from 1
-  double loss = 0;                    // mean over the trained tokens of the global batch
-  int64_t tokens = 0;                 // trained on in this step, over all ranks
-  double tokens_per_s = 0;            // trained tokens a second, over all ranks
-  std::optional<double> grad_norm;    // before clipping
-  double lr = 0;                      // that the step used
-  double step_ms = 0;                 // wall time of the step
-  std::optional<int64_t> peak_bytes;  // most that this rank used so far: on its GPU, or of its process
-  Json reported;                      // what the train function reported: an object, or null
+  int64_t step = 0;                    // optimizer step, from 1
+  double loss = 0;                     // mean over the trained tokens of the global batch
+  int64_t tokens = 0;                  // trained on in this step, over all ranks
+  double tokens_per_s = 0;             // trained tokens a second, over all ranks
+  std::optional<double> grad_norm;     // before clipping
+  double lr = 0;                       // that the step used
+  double step_ms = 0;                  // wall time of the step
+  std::optional<int64_t> peak_bytes;   // most that this rank used so far: on its GPU, or of its process
+  std::optional<std::string> skipped;  // why the weights were left as they were; absent: they were not
+  Json reported;                       // what the train function reported: an object, or null
 
   // {"step": ..., "loss": ...} in the order above, without what is absent, then `reported`.
   // Throws ConfigError when `reported` gives one of these names, or an event's own, another value.

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "lockstep/base/error.h"
@@ -15,8 +18,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path) {
   throw ConfigError(
-      fmt::format("run.dir: {0} already holds a run or other files; choose another folder with "
-                  "run.dir=<folder>, or remove this one (rm -r {0})",
+      fmt::format("run.dir: {0} already holds files, but no run that could be continued; choose another "
+                  "folder with run.dir=<folder>, or remove this one (rm -r {0})",
                   path));
 }
 
@@ -78,6 +81,20 @@ RunDirectory RunDirectory::open(const std::string& path) {
                     path, kRecipeKey));
   }
   return run;
+}
+
+int RunDirectory::newest_generation() const {
+  int newest = 0;
+  for (const char* prefix : {"events/g", "logs/g", "metrics/g"}) {
+    for (const storage::Key& key : store_->list(prefix)) {
+      newest = std::max(newest, std::atoi(key.c_str() + std::strlen(prefix)));
+    }
+  }
+  return newest;
+}
+
+int RunDirectory::num_driver_starts() const {
+  return static_cast<int>(store_->list("events/driver-").size());
 }
 
 std::string RunDirectory::log_path(int generation, int rank) const {

@@ -29,6 +29,11 @@ class RunDirectory {
   // A run that exists: for workers and readers. Throws ConfigError when `path` holds no recipe.yaml.
   static RunDirectory open(const std::string& path);
 
+  // The newest start that left anything here; 0: none.
+  int newest_generation() const;
+  // How many drivers have written events.
+  int num_driver_starts() const;
+
   const std::string& path() const { return path_; }
   storage::ObjectStore& store() const { return *store_; }
 

@@ -229,18 +229,32 @@ TEST(Recipe, KeyWithoutEffectIsRefused) {
               HasSubstr("without model.source"));
 }
 
+TEST(Recipe, CheckpointsAndGuardsAreRead) {
+  const Recipe recipe = Recipe::parse(
+      "name: a\nmodel.source: m\ndata.source: random\ntrain.steps: 9\nscaling.num_workers: [2, 4]\n"
+      "checkpoint: {interval_steps: 5, keep_last: 3, keep_every: 100, storage: 's3://bucket/runs'}\n"
+      "failure.max_failures: 3\nguard: {max_skipped: 2, loss_spike: 4}\ntrain.stop_after: 4\n",
+      "recipe.yaml");
+  EXPECT_EQ(recipe.checkpoint.keep_last, 3);
+  EXPECT_EQ(recipe.checkpoint.storage, "s3://bucket/runs");
+  EXPECT_EQ(recipe.guard.loss_spike, 4);
+  EXPECT_EQ(recipe.scaling.elastic, std::pair(int64_t{2}, int64_t{4}));
+  EXPECT_THAT(refusal_of("checkpoint.keep_best: 1\n"),
+              HasSubstr("no effect without evaluation.interval_steps"));
+  EXPECT_THAT(refusal_of("guard.loss_spike: 2\n"), HasSubstr("no effect with guard.max_skipped: 0"));
+  EXPECT_THAT(refusal_of("guard: {max_skipped: 1, loss_spike: 0.5}\n"), HasSubstr("0 or above 1"));
+  EXPECT_THAT(refusal_of("checkpoint.keep_last: 0\n"), HasSubstr("of at least 1"));
+}
+
 TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
   EXPECT_EQ(refusal_of("precision: {master: bf16}\n"),
             "recipe.yaml:7: precision.master \"bf16\" is not supported yet; use fp32");
-  EXPECT_EQ(refusal_of("checkpoint:\n  keep_last: 2\n"),
-            "recipe.yaml:8: checkpoint.keep_last 2 is not supported yet; remove it");
+  EXPECT_EQ(refusal_of("model:\n  revision: abc\n"),
+            "recipe.yaml:8: model.revision \"abc\" is not supported yet; remove it");
   for (const char* more :
-       {"model.revision: abc\n", "train.stop_after: 5\n", "sharding.strategy: hybrid\n",
-        "sharding.mesh: [2, 2]\n", "sharding.recompute: block\n", "scaling.num_workers: [1, 4]\n",
-        "checkpoint.storage: s3://bucket\n", "evaluation.tasks: [arc]\n",
-        "evaluation.accept: ['held_out.loss < before']\n", "failure.max_failures: 1\n",
-        "guard.max_skipped: 1\n", "guard.loss_spike: 2\n", "network.require: efa\n",
-        "network.min_efficiency: 0.5\n", "ray: {runtime_env: {pip: [x]}}\n"}) {
+       {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n", "sharding.recompute: block\n",
+        "evaluation.tasks: [arc]\n", "evaluation.accept: ['held_out.loss < before']\n",
+        "network.require: efa\n", "network.min_efficiency: 0.5\n", "ray: {runtime_env: {pip: [x]}}\n"}) {
     EXPECT_THAT(refusal_of(more), HasSubstr("not supported yet")) << more;
   }
   EXPECT_THAT(refusal_with_files("data.shape: prompt_completion\n"), HasSubstr("not supported yet"));
