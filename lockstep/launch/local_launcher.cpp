@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "lockstep/base/error.h"
 #include "lockstep/launch/line_reader.h"
@@ -92,9 +93,23 @@ class Watch {
   void begin_failure(const WorkerExit& exit) {
     const bool lost_a_peer =
         exit.exit_code() == static_cast<int>(ExitCode::kPeerLost) && exit.status.signal == 0;
-    const auto terminate = Clock::now() + (lost_a_peer ? kCauseSettles : std::chrono::milliseconds(0));
+    const bool waited_in_vain = exit.exit_code() == static_cast<int>(ExitCode::kHang);
+    if (waited_in_vain && !std::exchange(asked_for_stacks_, true)) ask_for_stacks();
+    const auto terminate =
+        Clock::now() + (lost_a_peer || waited_in_vain ? kCauseSettles : std::chrono::milliseconds(0));
     if (!told_to_terminate_ && (!terminate_at_ || terminate < *terminate_at_)) terminate_at_ = terminate;
     kill_no_later_than(terminate + options_.failure_grace);
+  }
+
+  // A worker that hangs may be stopped (SIGSTOP, a debugger): it answers once it goes on.
+  void ask_for_stacks() {
+    if (group_.num_running() == 0) return;
+    notice(fmt::format(
+        "a worker waited in vain for another: asking the {} that still run where they are; the calls "
+        "are in their logs",
+        group_.num_running()));
+    group_.stop(SIGUSR2);
+    group_.send(SIGCONT);
   }
 
   void kill_no_later_than(Clock::time_point deadline) {
@@ -140,7 +155,7 @@ class Watch {
   WorkerGroup group_;
   LineReader lines_;
   bool events_open_ = true;
-  bool told_to_terminate_ = false;
+  bool told_to_terminate_ = false, asked_for_stacks_ = false;
   std::optional<int> stop_signal_;
   std::optional<Clock::time_point> terminate_at_, kill_at_;
 };

@@ -17,6 +17,7 @@ struct LaunchOptions {
   std::vector<std::string> log_paths;  // by rank; one worker is started for each
   std::string run_dir;
   int generation = 1;
+  std::string continue_from;  // WorkerEnv::continue_from
   // After one worker failed, the others have `failure_grace` to end by themselves once told to;
   // after a stop signal to the launcher, `stop_grace` (time for a last checkpoint).
   std::chrono::milliseconds failure_grace{5'000};

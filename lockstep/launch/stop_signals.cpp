@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <atomic>
 #include <cerrno>
@@ -57,6 +58,22 @@ std::vector<int> StopSignals::take() {
   unsigned char byte;
   while (::read(reader_.get(), &byte, 1) == 1) signals.push_back(byte);
   return signals;
+}
+
+std::optional<int> wait_for_stop_signal(std::chrono::milliseconds timeout) {
+  StopSignals signals;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    pollfd readable{signals.poll_fd(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>(left.count()));
+    for (const int signal : signals.take()) {
+      if (signal != SIGTSTP) return signal;
+      ::raise(SIGSTOP);
+    }
+  }
 }
 
 }  // namespace lockstep::launch

@@ -4,7 +4,9 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "lockstep/base/file_descriptor.h"
@@ -28,5 +30,8 @@ class StopSignals {
   FileDescriptor reader_, writer_;
   std::map<int, struct sigaction> former_;
 };
+
+// Waits; returns early, with the signal, when SIGINT, SIGTERM or SIGHUP comes.
+std::optional<int> wait_for_stop_signal(std::chrono::milliseconds timeout);
 
 }  // namespace lockstep::launch

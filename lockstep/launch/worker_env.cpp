@@ -55,6 +55,7 @@ std::optional<WorkerEnv> WorkerEnv::from_environment() {
   env.master_port = static_cast<uint16_t>(number("MASTER_PORT", 1, 65535));
   env.run_dir = env_var("LOCKSTEP_RUN_DIR").value_or("");
   env.generation = optional_number("LOCKSTEP_GENERATION", 1, kMax).value_or(1);
+  env.continue_from = env_var("LOCKSTEP_CONTINUE_FROM").value_or("");
   env.event_fd = optional_number("LOCKSTEP_EVENT_FD", 0, kMax);
   env.store_fd = optional_number("LOCKSTEP_STORE_FD", 0, kMax);
   return env;
@@ -72,6 +73,7 @@ std::map<std::string, std::string> WorkerEnv::to_environment() const {
       {"LOCKSTEP_GENERATION", std::to_string(generation)},
   };
   if (!run_dir.empty()) variables["LOCKSTEP_RUN_DIR"] = run_dir;
+  if (!continue_from.empty()) variables["LOCKSTEP_CONTINUE_FROM"] = continue_from;
   if (event_fd) variables["LOCKSTEP_EVENT_FD"] = std::to_string(*event_fd);
   if (store_fd) variables["LOCKSTEP_STORE_FD"] = std::to_string(*store_fd);
   return variables;

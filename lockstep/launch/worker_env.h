@@ -13,8 +13,11 @@ struct WorkerEnv {
   int rank = 0, world_size = 1, local_rank = 0, local_world_size = 1;
   std::string master_addr = "127.0.0.1";
   uint16_t master_port = 0;
-  std::string run_dir;          // LOCKSTEP_RUN_DIR; empty: from the recipe
-  int generation = 1;           // LOCKSTEP_GENERATION
+  std::string run_dir;  // LOCKSTEP_RUN_DIR; empty: from the recipe
+  int generation = 1;   // LOCKSTEP_GENERATION
+  // LOCKSTEP_CONTINUE_FROM: a run's or checkpoint's folder, "latest" or "best"; empty: the newest
+  // checkpoint of the run, if there is one.
+  std::string continue_from;
   std::optional<int> event_fd;  // LOCKSTEP_EVENT_FD: one JSON object a line
   std::optional<int> store_fd;  // LOCKSTEP_STORE_FD: listening socket for rank 0's store
 

@@ -31,10 +31,12 @@ bool WorkerExit::failed() const {
   if (status.success()) return false;
   if (!told_to_stop) return true;
   if (status.signal != 0) {
-    return status.signal != SIGINT && status.signal != SIGTERM && status.signal != SIGKILL;
+    return status.signal != SIGINT && status.signal != SIGTERM && status.signal != SIGKILL &&
+           status.signal != SIGUSR2;
   }
   return status.code != static_cast<int>(ExitCode::kPreempted) &&
-         status.code != static_cast<int>(ExitCode::kInterrupted) && status.code != kPeerLost;
+         status.code != static_cast<int>(ExitCode::kInterrupted) && status.code != kPeerLost &&
+         status.code != static_cast<int>(ExitCode::kHang);
 }
 
 int WorkerExit::exit_code() const { return status.signal != 0 ? kPeerLost : status.code; }

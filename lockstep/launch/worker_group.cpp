@@ -49,7 +49,8 @@ int available_cores() {
 // What changes against our own environment. Descriptors that an outer launcher gave us are not for
 // our workers.
 std::map<std::string, std::optional<std::string>> environment_of(const WorkerEnv& env) {
-  std::map<std::string, std::optional<std::string>> changes = {{"LOCKSTEP_EVENT_FD", std::nullopt},
+  std::map<std::string, std::optional<std::string>> changes = {{"LOCKSTEP_CONTINUE_FROM", std::nullopt},
+                                                               {"LOCKSTEP_EVENT_FD", std::nullopt},
                                                                {"LOCKSTEP_STORE_FD", std::nullopt}};
   for (const auto& [name, value] : env.to_environment()) changes[name] = value;
   if (!env_var("OMP_NUM_THREADS")) {
@@ -83,6 +84,7 @@ WorkerGroup::WorkerGroup(const LaunchOptions& options) {
     env.master_port = store.port;
     env.run_dir = options.run_dir;
     env.generation = options.generation;
+    env.continue_from = options.continue_from;
 
     ProcessOptions process{.argv = options.argv,
                            .standard_output = Output::file(options.log_paths[rank]),
