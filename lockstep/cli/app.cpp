@@ -100,6 +100,8 @@ int run(int argc, const char* const* argv) {
 
   Action action;
   add_train(root, action);
+  add_checkpoints(root, action);
+  add_replay(root, action);
   add_recipe(root, action);
   add_transport(root, action);
   add_version(root, action);

@@ -10,6 +10,8 @@ namespace lockstep::cli {
 using Action = std::function<int()>;  // returns the exit code
 
 void add_train(CLI::App& root, Action& action);
+void add_checkpoints(CLI::App& root, Action& action);
+void add_replay(CLI::App& root, Action& action);
 void add_recipe(CLI::App& root, Action& action);
 void add_transport(CLI::App& root, Action& action);
 void add_version(CLI::App& root, Action& action);

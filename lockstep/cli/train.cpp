@@ -16,7 +16,8 @@ namespace {
 int train_in_role(train::DriverOptions options) {
   std::vector<std::string> command = {launch::own_executable(), "train", options.recipe_path};
   command.insert(command.end(), options.overrides.begin(), options.overrides.end());
-  if (const auto env = launch::WorkerEnv::from_environment()) {
+  if (auto env = launch::WorkerEnv::from_environment()) {
+    if (env->continue_from.empty()) env->continue_from = options.from;  // started by torchrun with --from
     return train::run_worker(*env, options.recipe_path, options.overrides, command, train::fine_tune);
   }
   options.worker_argv = std::move(command);
@@ -31,15 +32,23 @@ void add_train(CLI::App& root, Action& action) {
   auto options = std::make_shared<train::DriverOptions>();
   add_recipe_arguments(*command, *arguments);
   command->add_flag("--dry-run", options->dry_run, "Print the plan and the effective recipe; start nothing");
+  command
+      ->add_option("--from", options->from,
+                   "Begin from this checkpoint: latest, best (lowest held-out loss), or a run's or "
+                   "checkpoint's folder")
+      ->type_name("CHECKPOINT");
   CLI::Option* quiet = command->add_flag("--quiet", options->quiet, "Print nothing but warnings and errors");
   command->add_flag("--json", options->json, "Print metrics and events as JSON lines instead of progress")
       ->excludes(quiet);
   command->footer(
       "Starts scaling.num_workers workers (by default one for each GPU, else one), watches them and leaves\n"
-      "the record in run.dir (by default runs/NAME). Ctrl-C stops them cleanly; a second one kills them.\n\n"
+      "the record in run.dir (by default runs/NAME). Ctrl-C stops them cleanly, with a checkpoint; a second\n"
+      "one kills them. The same command again continues the run from its newest whole checkpoint.\n\n"
       "Examples:\n"
       "  lockstep train examples/tiny.yaml\n"
       "  lockstep train recipe.yaml name=lower optimizer.lr=3e-6 train.steps=50\n"
+      "  lockstep train recipe.yaml train.stop_after=100    a hundred steps, a checkpoint, and the end for "
+      "now\n"
       "  torchrun --no-python --nproc-per-node 4 lockstep train recipe.yaml    started by torchrun");
   command->callback([=, &action] {
     options->recipe_path = arguments->path;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
@@ -12,18 +14,18 @@
 #include "lockstep/launch/event_text.h"
 #include "lockstep/launch/local_launcher.h"
 #include "lockstep/launch/progress.h"
+#include "lockstep/launch/stop_signals.h"
 #include "lockstep/record/event_sink.h"
 #include "lockstep/record/run_directory.h"
-#include "lockstep/train/new_run.h"
 #include "lockstep/train/recipe_text.h"
+#include "lockstep/train/restart_policy.h"
 #include "lockstep/train/run_plan.h"
+#include "lockstep/train/run_start.h"
 
 namespace lockstep::train {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kGeneration = 1;  // until a run can be continued, the workers start once
 
 // None are looked for when the recipe wants none.
 int num_gpus(const Recipe& recipe) {
@@ -52,21 +54,37 @@ int print_plan(const DriverOptions& options, const Recipe& recipe, const RunPlan
 class Driver {
  public:
   Driver(const DriverOptions& options, const Recipe& recipe, const RunPlan& plan)
-      : plan_(plan),
+      : options_(options),
+        recipe_(recipe),
+        plan_(plan),
         folder_was_there_(fs::exists(plan.run_dir)),
-        run_(make_run(plan.run_dir, options.recipe_path)),
+        start_(start_run(plan.run_dir, options.recipe_path, recipe)),
+        generation_(start_.generation),
+        continue_from_(options.from),
         progress_(progress_options(options, recipe), std::cout),
         shown_(progress_),
-        file_(run_.store(), record::driver_events_key(kGeneration)),
-        events_(kGeneration, options.json ? std::vector<record::LineSink*>{&file_, &shown_}
-                                          : std::vector<record::LineSink*>{&file_}) {}
+        file_(start_.run.store(), record::driver_events_key(start_.run.num_driver_starts() + 1)) {}
 
-  int run(const std::vector<std::string>& worker_argv) {
-    progress_.say(plan_.text());
+  int run() {
+    if (!start_.is_new) progress_.say(fmt::format("continuing the run in {}", start_.run.path()));
+    RestartPolicy policy(recipe_.failure.max_failures, allowed_worker_counts(recipe_, num_gpus(recipe_)));
     const Stopwatch stopwatch;
-    const launch::LaunchResult result = launch_workers(worker_argv);
-    end(result, stopwatch.seconds());
-    return result.exit_code;
+    while (true) {
+      progress_.say(plan_.text());
+      launch::LaunchResult result = launch_workers();
+      if (refused(result)) {
+        complain("error: " + *result.failure->own_error());
+        if (start_.is_new) remove_folder();
+        return result.exit_code;
+      }
+      if (result.failure) {
+        complain("error: " + result.failure->describe());
+        emit("fault", fault(*result.failure));
+      }
+      if (result.failure && !result.stop_signal && restart(policy, result)) continue;
+      end(result, stopwatch.seconds());
+      return result.exit_code;
+    }
   }
 
  private:
@@ -80,44 +98,86 @@ class Driver {
     launch::Progress& progress_;
   };
 
-  launch::LaunchResult launch_workers(const std::vector<std::string>& argv) {
-    launch::LaunchOptions options{.argv = argv, .run_dir = run_.path(), .generation = kGeneration};
+  void emit(const std::string& name, const Json& fields) {
+    std::vector<record::LineSink*> sinks = {&file_};
+    if (options_.json) sinks.push_back(&shown_);
+    record::EventWriter(generation_, std::move(sinks)).emit(name, fields);
+  }
+
+  launch::LaunchResult launch_workers() {
+    launch::LaunchOptions options{.argv = options_.worker_argv,
+                                  .run_dir = start_.run.path(),
+                                  .generation = generation_,
+                                  .continue_from = continue_from_};
     for (int rank = 0; rank < plan_.num_workers; ++rank) {
-      options.log_paths.push_back(run_.log_path(kGeneration, rank));
+      options.log_paths.push_back(start_.run.log_path(generation_, rank));
     }
     options.on_event = [this](const std::string& line) {
-      const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      trained_ = trained_ || (event.is_object() && event.value("event", "") == "metrics");
+      note(Json::parse(line, nullptr, /*allow_exceptions=*/false));
       progress_.show(line);
     };
     options.on_notice = [this](const std::string& message) { complain(message); };
     try {
-      events_.emit("launched", {{"plan", plan_.to_json()}, {"command", argv}});
+      emit("launched", {{"plan", plan_.to_json()}, {"command", options_.worker_argv}});
       return launch::run_workers(options);
     } catch (...) {
-      if (!trained_) remove_folder();
+      if (start_.is_new && !step_) remove_folder();
       throw;
     }
   }
 
+  // What the driver itself has to know of a worker's event.
+  void note(const Json& event) {
+    if (!event.is_object()) return;
+    const std::string name = event.value("event", "");
+    if (name == "metrics") step_ = event.value("step", int64_t{0});
+    if (name == "checkpoint") has_checkpoint_ = true;
+    if (name == "stopped") stopped_after_ = event.value("step", int64_t{0});
+  }
+
+  // A recipe, model or data that a worker refused before the first step never made a run.
+  bool refused(const launch::LaunchResult& result) const {
+    return !step_ && result.failure && result.failure->own_error() &&
+           (result.exit_code == static_cast<int>(ExitCode::kUsage) ||
+            result.exit_code == static_cast<int>(ExitCode::kData));
+  }
+
+  // Waits and readies the next generation; false when there shall be none. A signal that comes
+  // meanwhile ends the run as it would have ended the workers.
+  bool restart(RestartPolicy& policy, launch::LaunchResult& result) {
+    const int room = plan_.use_gpu ? num_gpus(recipe_) : plan_.num_workers;
+    const auto decision = policy.after_failure(result.exit_code, step_, room);
+    if (!decision.restart) {
+      if (!decision.reason.empty()) complain(decision.reason);
+      return false;
+    }
+    const double seconds = std::chrono::duration<double>(decision.delay).count();
+    complain(fmt::format(
+        "starting {} workers again in {:g} s{}", decision.num_workers, seconds,
+        has_checkpoint_ || !start_.is_new ? ", from the newest checkpoint" : ", from the beginning"));
+    plan_ = plan_run_of(recipe_, decision.num_workers, plan_.use_gpu);
+    emit("restart", {{"num_workers", decision.num_workers}, {"seconds", seconds}});
+    result.stop_signal = launch::wait_for_stop_signal(decision.delay);
+    if (result.stop_signal) {
+      const bool interrupted = *result.stop_signal == SIGINT;
+      result.exit_code = static_cast<int>(interrupted ? ExitCode::kInterrupted : ExitCode::kPreempted);
+      return false;
+    }
+    ++generation_;
+    continue_from_.clear();  // what was asked for once is in the run's own chain by now
+    return true;
+  }
+
   void end(const launch::LaunchResult& result, double seconds) {
-    // A recipe, model or data that a worker refused before the first step never made a run.
-    const bool refused = !trained_ && result.failure && result.failure->own_error() &&
-                         (result.exit_code == static_cast<int>(ExitCode::kUsage) ||
-                          result.exit_code == static_cast<int>(ExitCode::kData));
-    if (refused) {
-      complain("error: " + *result.failure->own_error());
-      return remove_folder();
-    }
-    if (result.failure) {
-      complain("error: " + result.failure->describe());
-      events_.emit("fault", fault(*result.failure));
-    }
     if (result.stop_signal) complain(fmt::format("stopped by SIG{}", ::sigabbrev_np(*result.stop_signal)));
-    events_.emit("ended", {{"exit_code", result.exit_code}, {"seconds", seconds}});
-    if (result.exit_code == 0) {
-      progress_.say(
-          fmt::format("done in {}; the run's record is in {}", launch::duration_text(seconds), run_.path()));
+    emit("ended", {{"exit_code", result.exit_code}, {"seconds", seconds}});
+    if (stopped_after_) {
+      complain_or_say(
+          result.exit_code == 0,
+          fmt::format("stopped after step {}; the same command goes on from there", *stopped_after_));
+    } else if (result.exit_code == 0) {
+      progress_.say(fmt::format("done in {}; the run's record is in {}", launch::duration_text(seconds),
+                                start_.run.path()));
     }
   }
 
@@ -136,23 +196,32 @@ class Driver {
     std::cerr << "lockstep: " << message << std::endl;
   }
 
+  void complain_or_say(bool is_good, const std::string& message) {
+    is_good ? progress_.say(message) : complain(message);
+  }
+
   void remove_folder() {
     std::error_code error;  // what cannot be removed stays: the error that brought us here matters more
     if (!folder_was_there_) {
-      fs::remove_all(run_.path(), error);
+      fs::remove_all(start_.run.path(), error);
       return;
     }
-    for (const auto& entry : fs::directory_iterator(run_.path(), error)) fs::remove_all(entry.path(), error);
+    for (const auto& entry : fs::directory_iterator(start_.run.path(), error))
+      fs::remove_all(entry.path(), error);
   }
 
-  const RunPlan& plan_;
+  const DriverOptions& options_;
+  const Recipe& recipe_;
+  RunPlan plan_;
   const bool folder_was_there_;
-  record::RunDirectory run_;
+  RunStart start_;
+  int generation_;
+  std::string continue_from_;
   launch::Progress progress_;
   Shown shown_;
   record::StoreLines file_;
-  record::EventWriter events_;
-  bool trained_ = false;  // a step was done
+  std::optional<int64_t> step_, stopped_after_;  // the last that was done
+  bool has_checkpoint_ = false;
 };
 
 }  // namespace
@@ -161,7 +230,7 @@ int run_driver(const DriverOptions& options) {
   const Recipe recipe = Recipe::load(options.recipe_path, options.overrides);
   const RunPlan plan = plan_run(recipe, num_gpus(recipe));
   if (options.dry_run) return print_plan(options, recipe, plan);
-  return Driver(options, recipe, plan).run(options.worker_argv);
+  return Driver(options, recipe, plan).run();
 }
 
 }  // namespace lockstep::train

@@ -1,5 +1,6 @@
-// Runs a recipe on this machine: plans, makes the run directory, starts the workers, shows their
-// progress and says how it ended. What `lockstep train` and users' own programs do as a driver.
+// Runs a recipe on this machine: plans, makes or continues the run directory, starts the workers,
+// starts them again after a failure, shows their progress and says how it ended. What `lockstep train` and
+// users' own programs do as a driver.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,7 @@ struct DriverOptions {
   std::string recipe_path;
   std::vector<std::string> overrides;    // "train.steps=50"
   std::vector<std::string> worker_argv;  // how a worker is started; argv[0] a path
+  std::string from;                      // --from: WorkerEnv::continue_from
   bool json = false;                     // metrics and events as JSON lines on standard output
   bool quiet = false;                    // only warnings and errors
   bool dry_run = false;                  // print the plan and the effective recipe; make nothing

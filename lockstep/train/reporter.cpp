@@ -2,8 +2,8 @@
 
 namespace lockstep::train {
 
-Reporter::Reporter(const launch::WorkerEnv& env, const std::string& run_dir)
-    : rank_(env.rank), run_(record::RunDirectory::open(run_dir)) {
+Reporter::Reporter(const launch::WorkerEnv& env)
+    : rank_(env.rank), run_(record::RunDirectory::open(env.run_dir)) {
   if (rank_ != 0) return;
   if (env.event_fd) live_ = std::make_unique<record::PipeLines>(FileDescriptor(*env.event_fd));
   events_file_ = std::make_unique<record::StoreLines>(run_.store(), record::events_key(env.generation));

@@ -16,8 +16,8 @@ namespace lockstep::train {
 
 class Reporter {
  public:
-  // `run_dir` exists. Takes over env.event_fd.
-  Reporter(const launch::WorkerEnv& env, const std::string& run_dir);
+  // env.run_dir is a run's folder. Takes over env.event_fd.
+  explicit Reporter(const launch::WorkerEnv& env);
 
   void event(const std::string& name, const Json& fields);
   void metrics(const record::StepMetrics& metrics);

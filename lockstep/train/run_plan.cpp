@@ -52,11 +52,37 @@ RunPlan plan_run_of(const Recipe& recipe, int num_workers, bool use_gpu) {
   return plan;
 }
 
+std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus) {
+  const bool use_gpu = recipe.scaling.use_gpu.value_or(num_gpus > 0);
+  if (!recipe.scaling.elastic) {
+    const int64_t count = recipe.scaling.num_workers.value_or(use_gpu ? std::max(1, num_gpus) : 1);
+    return {static_cast<int>(count)};
+  }
+  const auto [least, most] = *recipe.scaling.elastic;
+  std::vector<int> counts;
+  for (int64_t count = most; count >= least; --count) {
+    if (use_gpu && count > num_gpus) continue;
+    const bool shares_evenly = recipe.train.global_batch % (recipe.train.micro_batch * count) == 0;
+    if (shares_evenly && !elastic_refusal(recipe, count)) counts.push_back(static_cast<int>(count));
+  }
+  if (counts.empty()) {
+    throw ConfigError(fmt::format(
+        "scaling.num_workers is [{}, {}], but {}", least, most,
+        use_gpu && num_gpus < least
+            ? fmt::format("this machine shows {} GPU{}, and each worker needs one", num_gpus,
+                          plural(num_gpus))
+            : fmt::format("no number in it shares the {} micro-batches of a step (train.global_batch / "
+                          "train.micro_batch) evenly",
+                          recipe.train.global_batch / recipe.train.micro_batch)));
+  }
+  return counts;
+}
+
 RunPlan plan_run(const Recipe& recipe, int num_gpus) {
   const bool use_gpu = recipe.scaling.use_gpu.value_or(num_gpus > 0);
-  const int64_t num_workers = recipe.scaling.num_workers.value_or(use_gpu ? std::max(1, num_gpus) : 1);
-  if (use_gpu) check_gpus(static_cast<int>(num_workers), num_gpus);
-  return plan_run_of(recipe, static_cast<int>(num_workers), use_gpu);
+  const int num_workers = allowed_worker_counts(recipe, num_gpus).front();
+  if (use_gpu) check_gpus(num_workers, num_gpus);
+  return plan_run_of(recipe, num_workers, use_gpu);
 }
 
 Json RunPlan::to_json() const {

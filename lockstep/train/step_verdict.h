@@ -3,15 +3,24 @@
 
 #include <cstdint>
 
+#include "lockstep/base/recipe.h"
+
 namespace lockstep::train {
+
+struct StepFacts {
+  int64_t steps_done = 0;           // optimizer steps finished, this one included
+  int64_t steps_total = 0;          // of the whole run
+  int64_t steps_of_this_start = 0;  // since the workers started
+  bool stop_requested = false;      // a signal came to some rank
+  bool half_hour_is_over = false;   // since the last checkpoint or the start, by rank 0's clock
+};
 
 struct StepVerdict {
   bool evaluate = false;
-  bool stop = false;  // a signal came to some rank
+  bool save = false;
+  bool stop = false;
 };
 
-// `steps_done`: optimizer steps finished, this one included.
-StepVerdict verdict_after(int64_t steps_done, int64_t steps_total, int64_t evaluation_interval_steps,
-                          bool stop_requested);
+StepVerdict verdict_after(const StepFacts& facts, const Recipe& recipe);
 
 }  // namespace lockstep::train

@@ -12,7 +12,8 @@
 namespace lockstep::train {
 namespace {
 
-constexpr const char* kUsage = "usage: PROGRAM RECIPE.yaml [key=value ...] [--json] [--quiet] [--dry-run]";
+constexpr const char* kUsage =
+    "usage: PROGRAM RECIPE.yaml [key=value ...] [--from CHECKPOINT] [--json] [--quiet] [--dry-run]";
 
 DriverOptions parse(const std::vector<std::string>& arguments) {
   DriverOptions options;
@@ -22,6 +23,8 @@ DriverOptions parse(const std::vector<std::string>& arguments) {
       options.json = true;
     } else if (argument == "--quiet") {
       options.quiet = true;
+    } else if (argument == "--from" && i + 1 < arguments.size()) {
+      options.from = arguments[++i];
     } else if (argument == "--dry-run") {
       options.dry_run = true;
     } else if (argument.starts_with("-")) {

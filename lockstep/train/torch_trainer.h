@@ -2,7 +2,7 @@
 //
 //   int main(int argc, char** argv) { return lockstep::TorchTrainer(train_func).main(argc, argv); }
 //
-//   my_train recipe.yaml [key=value ...] [--json] [--quiet] [--dry-run]
+//   my_train recipe.yaml [key=value ...] [--from CHECKPOINT] [--json] [--quiet] [--dry-run]
 #pragma once
 
 #include "lockstep/train/worker.h"

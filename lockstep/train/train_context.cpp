@@ -1,11 +1,14 @@
 #include "lockstep/train/train_context.h"
 
-#include <ATen/ops/stack.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/Context.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <csignal>
+#include <set>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
@@ -15,21 +18,50 @@
 #include "lockstep/train/stop_request.h"
 
 namespace lockstep::train {
+namespace {
+
+// Tied ones once.
+int64_t num_parameters(const torch::nn::Module& module) {
+  std::set<const void*> seen;
+  int64_t total = 0;
+  for (const auto& parameter : module.parameters()) {
+    if (seen.insert(parameter.unsafeGetTensorImpl()).second) total += parameter.numel();
+  }
+  return total;
+}
+
+// A seed for what begins at `row`, unlike that of any row beside it (Steele et al. 2014, splitmix64).
+uint64_t row_seed(uint64_t seed, int64_t row) {
+  uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (static_cast<uint64_t>(row) + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+constexpr std::chrono::minutes kSaveInterval{30};  // without checkpoint.interval_steps
+
+}  // namespace
 
 TrainContext::TrainContext(const Recipe& recipe, Engine& engine, Reporter& reporter, RunData data,
-                           std::function<void(comm::Mesh&)> before_weights)
+                           RunCheckpoints& checkpoints, std::function<void(comm::Mesh&)> before_weights)
     : recipe_(recipe),
       engine_(engine),
       reporter_(reporter),
       data_(std::move(data)),
       before_weights_(std::move(before_weights)),
+      checkpoints_(checkpoints),
+      guard_(recipe.guard),
       step_start_(std::chrono::steady_clock::now()) {}
 
-void TrainContext::begin_model() {
+void TrainContext::begin_model(const torch::nn::Module& module) {
   if (model_) {
     throw ConfigError(
         "train: prepare_model was called twice; a run trains one model. Put both into one module");
   }
+  mesh().position().phase = "storage check";
+  // Weights and AdamW's two moments, in the master's dtype.
+  checkpoints_.check_storage(3 * num_parameters(module) *
+                             static_cast<int64_t>(c10::elementSize(engine_.fsdp_options().master)));
   if (before_weights_) before_weights_(mesh());
 }
 
@@ -58,21 +90,38 @@ std::shared_ptr<optim::AdamW> TrainContext::prepare_optimizer(optim::AdamW optim
 
 BatchRange TrainContext::batches() {
   LOCKSTEP_CHECK(model_ && optimizer_) << "prepare_model and prepare_optimizer come before batches";
-  stream_ = std::make_unique<data::TrainStream>(data_.dataset, rank(), world_size());
-  evaluate("before");
+  restore();
+  stream_ = std::make_unique<data::TrainStream>(data_.dataset, rank(), world_size(),
+                                                steps_done_ * data_.dataset->global_batch());
+  if (steps_done_ == 0) evaluate("before");
   step_start_ = std::chrono::steady_clock::now();
+  since_save_.restart();
   return BatchRange(*this);
+}
+
+void TrainContext::restore() {
+  mesh().position().phase = "restore";
+  state_ = std::make_unique<TrainingState>(*model_, *optimizer_);
+  const auto restored = checkpoints_.restore(*state_);
+  if (!restored) return;
+  first_step_ = steps_done_ = restored->step;
+  if (const Json& loss = restored->metrics.at("loss"); loss.is_number()) metrics_.loss = loss.get<double>();
+  guard_.load_state(restored->state.at("guard"));
+  for (const auto& [when, loss] : restored->state.at("held_out").items())
+    held_out_[when] = loss.get<double>();
+  if (rank() == 0) log::info("continuing after step {}", steps_done_);
 }
 
 std::optional<Batch> TrainContext::next_batch() {
   end_step();
-  if (stopped_by_ != 0) return std::nullopt;
+  if (stopped_) return std::nullopt;
   auto batch = stream_->next();
   if (!batch) {
     // Here and not in `finish`: evaluate_with's function may refer to the train function's own.
     evaluate("after");
     return std::nullopt;
   }
+  at::manual_seed(row_seed(recipe_.train.seed, batch->first_row));
   return Batch(std::move(*batch));
 }
 
@@ -86,6 +135,7 @@ bool TrainContext::step(const at::Tensor& loss, const Batch& batch) {
   share.backward();
   const at::Tensor value = share.detach().to(at::kDouble);
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + value : value;
+  micro_batches_.push_back({loss.detach(), batch.first_row, batch.tokens.size(0)});
   if (!batch.last_micro_batch) return false;
   update(batch);
   return true;
@@ -93,34 +143,41 @@ bool TrainContext::step(const at::Tensor& loss, const Batch& batch) {
 
 void TrainContext::update(const Batch& batch) {
   mesh().position().phase = "optimizer";
-  // One small sum tells every rank the loss and whether a signal came to any of them.
+  // One small sum tells every rank the loss, whether a signal came to any of them, how far their
+  // saves are, and rank 0's clock.
   const int signal = stop_signal();
-  const auto options = loss_sum_.options();
-  at::Tensor sums = at::stack({loss_sum_.squeeze(), at::full({}, signal == SIGINT ? 1.0 : 0.0, options),
-                               at::full({}, signal == SIGTERM ? 1.0 : 0.0, options)});
+  const SaveStatus saving = checkpoints_.saver().status();
+  const bool half_hour_is_over = rank() == 0 && since_save_.elapsed() >= kSaveInterval;
+  const at::Tensor counts =
+      at::tensor({signal == SIGINT ? 1.0 : 0.0, signal == SIGTERM ? 1.0 : 0.0, saving.written, saving.failed,
+                  saving.committed, half_hour_is_over ? 1.0 : 0.0},
+                 at::kDouble);
+  at::Tensor sums = at::cat({loss_sum_.view({1}), counts.to(loss_sum_.device())});
   loss_sum_.reset();
   mesh().world().all_reduce(sums).wait();
   const double norm = model_->clip_grad_norm(recipe_.optimizer.max_grad_norm);
   const at::Tensor on_host = sums.to(at::kCPU);
-  const double loss = on_host[0].item<double>();
-  if (!std::isfinite(loss) || !std::isfinite(norm)) {
-    throw GuardError(
-        fmt::format("train: step {} has loss {} and gradient norm {}; the weights are as they were before "
-                    "it. Look at rows {} "
-                    "to {} of the data (docs/data.md tells their order), or lower optimizer.lr",
-                    batch.step + 1, loss, norm, batch.step * recipe_.train.global_batch,
-                    (batch.step + 1) * recipe_.train.global_batch - 1));
-  }
-  optimizer_->set_lr(
-      optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
-  optimizer_->step();
-  optimizer_->zero_grad();
+  const double* sum = on_host.const_data_ptr<double>();
+  const double loss = sum[0];
+  if (sum[1] > 0) stopped_by_ = SIGINT;
+  if (sum[2] > 0) stopped_by_ = SIGTERM;
+  checkpoints_.saver().advance({sum[3], sum[4], sum[5]});
+  save_is_due_ = sum[6] > 0;
 
-  if (on_host[1].item<double>() > 0) stopped_by_ = SIGINT;
-  if (on_host[2].item<double>() > 0) stopped_by_ = SIGTERM;
+  metrics_ = {};
+  const auto reason = guard_.judge(loss, norm);
+  if (reason) {
+    skip(batch, loss, norm, *reason);
+  } else {
+    optimizer_->set_lr(
+        optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
+    optimizer_->step();
+  }
+  optimizer_->zero_grad();
+  micro_batches_.clear();
+
   steps_done_ = batch.step + 1;
   const auto now = std::chrono::steady_clock::now();
-  metrics_ = {};
   metrics_.step = steps_done_;
   metrics_.loss = loss;
   metrics_.tokens = batch.step_tokens;
@@ -138,15 +195,60 @@ void TrainContext::report(const std::vector<std::pair<std::string, double>>& val
   end_step();
 }
 
+// The weights, and all that the optimizer remembers, stay as if this step had not been.
+void TrainContext::skip(const Batch& batch, double loss, double norm, const std::string& reason) {
+  auto rows = non_finite_rows(micro_batches_, mesh(), device());
+  const int64_t first_row = batch.step * recipe_.train.global_batch;
+  const bool all_rows = rows.empty();  // no row by itself: the step's as a whole
+  const std::string row_words =
+      all_rows ? fmt::format("rows {} to {}", first_row, first_row + recipe_.train.global_batch - 1)
+               : fmt::format("row{} {}", rows.size() == 1 ? "" : "s", fmt::join(rows, ", "));
+  const std::string where = first_non_finite(*model_);
+  metrics_.skipped = reason;
+  reporter_.event("step_skipped", {{"step", batch.step + 1},
+                                   {"reason", reason},
+                                   {"loss", loss},
+                                   {"grad_norm", norm},
+                                   {"rows", all_rows ? Json() : Json(rows)},
+                                   {"where", where}});
+  if (rank() == 0) log::warning("step {} is skipped: {} ({}; {})", batch.step + 1, reason, row_words, where);
+  if (!guard_.exceeded()) return;
+  checkpoints_.saver().settle();  // the checkpoint of the last good step
+  throw GuardError(fmt::format(
+      "train: step {} would have to be skipped, more in a row than guard.max_skipped ({}) allows: {}; it "
+      "comes from {}; "
+      "{}. The weights are as they were before. Look at those rows (docs/data.md tells their order), lower "
+      "optimizer.lr, or raise guard.max_skipped",
+      batch.step + 1, recipe_.guard.max_skipped, reason, row_words, where));
+}
+
 void TrainContext::end_step() {
   if (!std::exchange(step_open_, false)) return;
   reporter_.metrics(metrics_);
-  const auto verdict = verdict_after(steps_done_, data_.dataset->steps_total(),
-                                     recipe_.evaluation.interval_steps.value_or(0), stopped_by_ != 0);
-  if (verdict.evaluate) {
-    evaluate("during");
-    step_start_ = std::chrono::steady_clock::now();
-  }
+  const auto verdict = verdict_after({.steps_done = steps_done_,
+                                      .steps_total = data_.dataset->steps_total(),
+                                      .steps_of_this_start = steps_done_ - first_step_,
+                                      .stop_requested = stopped_by_ != 0,
+                                      .half_hour_is_over = save_is_due_},
+                                     recipe_);
+  if (verdict.evaluate) evaluate("during");
+  if (verdict.save) save();
+  stopped_ = verdict.stop;
+  if (stopped_) checkpoints_.saver().finish();
+  if (verdict.evaluate || verdict.save) step_start_ = std::chrono::steady_clock::now();
+}
+
+void TrainContext::save() {
+  mesh().position().phase = "checkpoint";
+  const bool evaluated_now = evaluated_at_ == steps_done_;
+  checkpoints_.saver().save(
+      steps_done_,
+      {{"rows", steps_done_ * data_.dataset->global_batch()},
+       {"updates", state_->updates()},
+       {"guard", guard_.state()},
+       {"held_out", held_out_}},
+      {{"loss", metrics_.loss}, {"held_out_loss", evaluated_now ? Json(held_out_.at("during")) : Json()}});
+  since_save_.restart();
 }
 
 void TrainContext::evaluate(const std::string& when) {
@@ -159,6 +261,7 @@ void TrainContext::evaluate(const std::string& when) {
     mesh().position().phase = "evaluation";
     const auto [loss, tokens] = held_out_loss(data_.dataset, loss_, mesh());
     held_out_[when] = loss;
+    if (when == "during") evaluated_at_ = steps_done_;
     reporter_.event(
         "evaluation",
         {{"when", when}, {"step", steps_done_}, {"source", "held_out"}, {"loss", loss}, {"tokens", tokens}});
@@ -187,6 +290,8 @@ void TrainContext::finish() {
     record.results = finished;
     for (const auto& [when, loss] : held_out_) record.results["held_out_loss"][when] = loss;
   });
+  mesh().position().phase = "checkpoint";
+  checkpoints_.saver().finish();
 }
 
 }  // namespace lockstep::train

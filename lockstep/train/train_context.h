@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "lockstep/base/clock.h"
 #include "lockstep/base/json.h"
 #include "lockstep/base/recipe.h"
 #include "lockstep/data/dataset.h"
@@ -32,7 +33,10 @@
 #include "lockstep/train/batch_range.h"
 #include "lockstep/train/engine.h"
 #include "lockstep/train/language_model.h"
+#include "lockstep/train/non_finite.h"
 #include "lockstep/train/reporter.h"
+#include "lockstep/train/run_checkpoints.h"
+#include "lockstep/train/step_guard.h"
 
 namespace lockstep::train {
 
@@ -45,10 +49,11 @@ struct RunData {
 
 class TrainContext {
  public:
-  // Made by the worker (worker.h). `before_weights` is called once with the process groups,
-  // before the first model reads its weights: the place for a gate on the network.
+  // Made by the worker (worker.h). `checkpoints`: where the run continues, and saves. `before_weights` is
+  // called once with the process groups, before the first model reads its weights: the place for a gate on
+  // the network.
   TrainContext(const Recipe& recipe, Engine& engine, Reporter& reporter, RunData data,
-               std::function<void(comm::Mesh&)> before_weights);
+               RunCheckpoints& checkpoints, std::function<void(comm::Mesh&)> before_weights);
 
   const Recipe& recipe() const { return recipe_; }
   int rank() const { return engine_.mesh().rank(); }
@@ -60,7 +65,7 @@ class TrainContext {
   // Shards the model as the recipe says, on this rank's device. One model a run.
   template <typename Holder>
   fsdp::Sharded<Holder> prepare_model(Holder module) {
-    begin_model();
+    begin_model(*module);
     auto model = fsdp::fully_shard(std::move(module), mesh(), engine_.fsdp_options());
     LossFunction loss;
     if constexpr (requires(const Batch& batch) { model->loss(batch); }) {
@@ -79,14 +84,18 @@ class TrainContext {
   // none that may be called past the handle. Before `batches`.
   void evaluate_with(LossFunction loss) { loss_ = std::move(loss); }
 
-  // This rank's micro-batches, to the last step or until a signal asks to stop. The held-out
-  // loss is measured before the first one and after the last.
+  // Continues at the run's newest checkpoint, if it has one, and gives this rank's micro-batches
+  // from there to the last step, or until a signal or train.stop_after ends this start. The
+  // held-out loss is measured before the first step of the run and after the last. Before each
+  // micro-batch torch's generators are seeded by train.seed and the row that it begins with, so
+  // that dropout and the like do not depend on ranks or restarts.
   BatchRange batches();
 
   // `loss`: a scalar, the sum over the micro-batch's trained tokens. Divides it by the tokens
   // of the whole global batch (batch.step_tokens), so that accumulation and ranks change
   // nothing, and runs backward. After the last micro-batch of a step: clips, updates, and
-  // returns true. Throws GuardError, on all ranks, when loss or gradient are not finite.
+  // returns true. A step that the guard refuses (step_guard.h) leaves weights and optimizer as they
+  // are; throws GuardError, on all ranks, when there are too many of them in a row.
   bool step(const at::Tensor& loss, const Batch& batch);
 
   // Of the last step, over the global batch: mean loss per trained token.
@@ -94,22 +103,27 @@ class TrainContext {
   int64_t steps_done() const { return steps_done_; }
 
   // Adds values of your own to the step's line of metrics, and ends the step: writes the
-  // line and evaluates when it is time. A step that is not reported ends by itself.
+  // line, evaluates and saves when it is time. A step that is not reported ends by itself.
   void report(const std::vector<std::pair<std::string, double>>& values = {});
 
-  // After the train function: the weights' hash, the model's folder, the event `finished`.
+  // After the train function, when it has done all steps: the weights' hash, the model's folder,
+  // the event `finished`, and the end of the last save. Throws IoError when that failed.
   void finish();
-  // The signal that ended the run early, or 0.
+  // Whether this start ended before the last step, and by which signal; 0: by train.stop_after.
+  bool stopped() const { return stopped_; }
   int stopped_by() const { return stopped_by_; }
 
  private:
   friend class BatchRange;
   std::optional<Batch> next_batch();
-  void begin_model();
+  void begin_model(const torch::nn::Module& module);
   void end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFunction loss,
                  std::optional<models::CausalLM> language_model);
+  void restore();
   void update(const Batch& batch);
+  void skip(const Batch& batch, double loss, double norm, const std::string& reason);
   void end_step();
+  void save();
   void evaluate(const std::string& when);
 
   const Recipe& recipe_;
@@ -118,19 +132,28 @@ class TrainContext {
   RunData data_;
   std::function<void(comm::Mesh&)> before_weights_;
 
+  RunCheckpoints& checkpoints_;
+  StepGuard guard_;
+
   std::unique_ptr<data::TrainStream> stream_;
   std::shared_ptr<fsdp::ShardedModule> model_;
   LossFunction loss_;
   std::unique_ptr<LanguageModel> language_model_;
   std::shared_ptr<optim::AdamW> optimizer_;
+  std::unique_ptr<TrainingState> state_;
   double peak_lr_ = 0;
 
   at::Tensor loss_sum_;  // float64 scalar on the device: this rank's share of the step's loss
-  int64_t steps_done_ = 0;
-  bool step_open_ = false;                  // updated, but its line of metrics is not written yet
-  record::StepMetrics metrics_;             // of the last step
-  std::map<std::string, double> held_out_;  // loss by "before", "during" (the last), "after"
+  std::vector<MicroBatchLoss> micro_batches_;  // of the step under way
+  int64_t steps_done_ = 0, first_step_ = 0;    // of the run; done when this start began
+  bool step_open_ = false;                     // updated, but its line of metrics is not written yet
+  record::StepMetrics metrics_;                // of the last step
+  std::map<std::string, double> held_out_;     // loss by "before", "during" (the last), "after"
+  std::optional<int64_t> evaluated_at_;        // steps done when "during" was measured
   std::chrono::steady_clock::time_point step_start_;
+  Stopwatch since_save_;
+  bool save_is_due_ = false;  // alike on every rank
+  bool stopped_ = false;
   int stopped_by_ = 0;
 };
 

@@ -3,15 +3,19 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/base/stack_dump.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/record/host.h"
-#include "lockstep/train/new_run.h"
 #include "lockstep/train/program_facts.h"
+#include "lockstep/train/run_identity.h"
+#include "lockstep/train/run_start.h"
 #include "lockstep/train/stop_request.h"
+#include "lockstep/train/together.h"
 #include "lockstep/train/train_context.h"
 
 namespace lockstep::train {
@@ -56,6 +60,7 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
                const TrainFunction& train_func) {
   log::set_rank(env.rank);
   take_over_signals();
+  dump_stack_on_sigusr2();
   const Recipe recipe = Recipe::load(recipe_path, overrides);
   // Before the first call to torch, which remembers for good whether there was CUDA.
   const bool use_gpu = recipe.scaling.use_gpu.value_or(true) && comm::load_cuda_library().loaded;
@@ -65,12 +70,16 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
   }
   const RunPlan plan = plan_run_of(recipe, env.world_size, use_gpu);
   Engine engine(recipe, plan, env);
-  const bool no_driver = env.run_dir.empty();  // torchrun and the like: then rank 0 makes the run's folder
-  if (no_driver) {
-    if (env.rank == 0) make_run(plan.run_dir, recipe_path);
-    engine.mesh().world().barrier();
+  launch::WorkerEnv place = env;
+  std::optional<RunStart> start;  // its lock is held to the end
+  if (env.run_dir.empty()) {      // torchrun and the like: then rank 0 does the driver's part
+    place.run_dir = plan.run_dir;
+    place.generation = std::stoi(from_rank_0(engine.mesh(), engine.device(), [&] {
+      start = start_run(plan.run_dir, recipe_path, recipe);
+      return std::to_string(start->generation);
+    }));
   }
-  Reporter reporter(env, no_driver ? plan.run_dir : env.run_dir);
+  Reporter reporter(place);
   const RunData data = open_data(recipe);
   start_record(reporter, recipe, *data.dataset, command);
   if (env.rank == 0) {
@@ -83,16 +92,21 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
                              {"precision", plan.compute},
                              {"data", data.dataset->summary().to_json()}});
 
-  TrainContext context(recipe, engine, reporter, data, /*before_weights=*/{});
+  RunCheckpoints checkpoints(recipe, engine, reporter, place.generation, place.continue_from,
+                             run_identity(recipe, data.dataset->summary()));
+  TrainContext context(recipe, engine, reporter, data, checkpoints, /*before_weights=*/{});
   train_func(context);
-  if (context.stopped_by() == 0) context.finish();
+  if (!context.stopped()) context.finish();
 
-  const auto code = context.stopped_by() == SIGINT    ? ExitCode::kInterrupted
+  const auto code = !context.stopped()                ? ExitCode::kFinished
+                    : context.stopped_by() == SIGINT  ? ExitCode::kInterrupted
                     : context.stopped_by() == SIGTERM ? ExitCode::kPreempted
                                                       : ExitCode::kFinished;
-  if (code != ExitCode::kFinished) {
+  if (context.stopped()) {
     reporter.event("stopped", {{"step", context.steps_done()},
-                               {"signal", code == ExitCode::kInterrupted ? "SIGINT" : "SIGTERM"}});
+                               {"reason", code == ExitCode::kInterrupted ? "SIGINT"
+                                          : code == ExitCode::kPreempted ? "SIGTERM"
+                                                                         : "train.stop_after"}});
   }
   reporter.record([&](record::Record& record) {
     record.finished = utc_now();

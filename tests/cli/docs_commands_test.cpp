@@ -90,9 +90,10 @@ TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
     text << std::ifstream(file.path()).rdbuf();
     sources += text.str();
   }
-  // What the code composes from parts.
+  // What the code composes from parts, and what services say.
   const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)", "ended with signal",
-                                             "No space left on device"};
+                                             "No space left on device", "The provided token has expired",
+                                             "Operation too slow"};
   std::ifstream page(LOCKSTEP_SOURCE_DIR "/docs/troubleshooting.md");
   int num_headings = 0;
   for (std::string line; std::getline(page, line);) {

@@ -152,13 +152,23 @@ TEST(BadInput, AFullDiskIsAStorageFailureThatNamesTheFile) {
   if (!disk.mounted()) GTEST_SKIP() << "no right to mount a small file system";
   // The fine-tuned model, about half a megabyte, no longer fits beside this.
   std::ofstream(run.folder() / "disk/ballast") << std::string(700'000, 'x');
-  const ExitStatus status = run.run({"run.dir=" + (run.folder() / "disk/run").string(), "train.steps=1"});
+  const ExitStatus status = run.run({"run.dir=" + (run.folder() / "disk/run").string(), "train.steps=1",
+                                     "checkpoint.storage=" + (run.folder() / "elsewhere").string()});
   EXPECT_EQ(status.code, 7) << run.err();
   EXPECT_THAT(run.err(), HasSubstr("No space left on device"));
   EXPECT_FALSE(std::filesystem::exists(run.folder() / "disk/run/model")) << "half a model was left";
 }
 
-TEST(BadInput, ARunThatExistsIsNotTouched) {
+TEST(BadInput, NoRoomForTwoCheckpointsIsSaidBeforeTraining) {
+  TinyRun run;
+  const TinyDisk disk(run.folder() / "disk");
+  if (!disk.mounted()) GTEST_SKIP() << "no right to mount a small file system";
+  EXPECT_EQ(run.run({"checkpoint.storage=" + (run.folder() / "disk").string()}).code, 7);
+  EXPECT_THAT(run.err(), HasSubstr("two checkpoints take 2.73 MiB"));
+  EXPECT_TRUE(run.metrics().empty());
+}
+
+TEST(BadInput, ARunThatIsFinishedIsNotTouched) {
   TinyRun run;
   ASSERT_TRUE(run.run({"train.steps=1"}).success()) << run.err();
   const auto before = std::filesystem::last_write_time(run.dir() + "/record.json");

@@ -147,11 +147,14 @@ TEST_F(DriverTest, ADryRunMakesNothing) {
   EXPECT_EQ(Json::parse(out_)["plan"]["strategy"], "full");
 }
 
-TEST_F(DriverTest, ARunIsNotWrittenTwice) {
+TEST_F(DriverTest, ARunThatIsThereIsContinuedInFilesOfItsOwn) {
   EXPECT_EQ(run_script({kMetrics}), 0);
   const std::string events = content("events/driver-001.jsonl");
-  EXPECT_THROW(run_driver(options({kMetrics})), ConfigError);
+  EXPECT_EQ(run(options({kMetrics})), 0);
+  EXPECT_THAT(out_, HasSubstr("continuing the run in "));
   EXPECT_EQ(content("events/driver-001.jsonl"), events);
+  EXPECT_THAT(content("events/driver-002.jsonl"), HasSubstr("\"generation\":2"));
+  EXPECT_TRUE(std::filesystem::exists(run_dir() / "logs/g002-rank-001.log"));
 }
 
 TEST_F(DriverTest, AWorkerThatCannotStartLeavesNoRun) {

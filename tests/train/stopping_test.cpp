@@ -30,14 +30,16 @@ TEST(Stopping, AKilledWorkerEndsTheOthersWithinTenSecondsAndIsNamed) {
 
 TEST(Stopping, AWorkerThatHangsIsNamedByThoseThatWaitForIt) {
   TinyRun run;
-  Process driver = run.start({"train.steps=100000", "failure.hang_timeout=4"});
+  Process driver = run.start(
+      {"train.steps=100000", "failure.hang_timeout=4", "scaling.num_workers=3", "train.global_batch=6"});
   run.wait_for_steps(10);
   const auto workers = workers_of(driver.pid());
-  ASSERT_EQ(workers.size(), 2);
+  ASSERT_EQ(workers.size(), 3);
   kill(workers[1], SIGSTOP);
-  EXPECT_EQ(driver.wait().code, 10);
+  EXPECT_EQ(driver.wait().code, 11);
   EXPECT_TRUE(all_gone_within(workers, 1));
-  EXPECT_THAT(run.err(), HasSubstr("rank 1 is silent (last seen at "));
+  EXPECT_THAT(run.err(), HasSubstr("rank 1 is silent (last seen at step "));
+  EXPECT_THAT(run.log(1), HasSubstr("the calls of its main thread"));
 }
 
 TEST(Stopping, AKilledDriverLeavesNoWorker) {

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <thread>
 
+#include "lockstep/record/run_directory.h"
+
 namespace lockstep::train::testing {
 namespace {
 
@@ -24,6 +26,14 @@ std::vector<Json> lines_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line) && !file.eof();) lines.push_back(Json::parse(line));
   return lines;
+}
+
+std::vector<Json> named(const std::vector<Json>& events, const std::string& name) {
+  std::vector<Json> found;
+  for (const Json& event : events) {
+    if (event.at("event") == name) found.push_back(event);
+  }
+  return found;
 }
 
 // Field 3 of /proc/PID/stat is the state, 4 the parent; the name before them may hold spaces.
@@ -66,19 +76,25 @@ ExitStatus TinyRun::run(const std::vector<std::string>& arguments) { return star
 std::string TinyRun::out() const { return content_of(folder_ / "out"); }
 std::string TinyRun::err() const { return content_of(folder_ / "err"); }
 
-std::vector<Json> TinyRun::metrics() const { return lines_of(dir() + "/metrics/g001.jsonl"); }
-
-std::vector<Json> TinyRun::events(const std::string& name) const {
-  std::vector<Json> found;
-  for (const Json& event : lines_of(dir() + "/events/g001.jsonl")) {
-    if (event.at("event") == name) found.push_back(event);
-  }
-  return found;
+std::string TinyRun::log(int rank, int generation) const {
+  return content_of(record::RunDirectory::open(dir()).log_path(generation, rank));
 }
 
-void TinyRun::wait_for_steps(size_t steps) const {
+std::vector<Json> TinyRun::metrics(int generation) const {
+  return lines_of(dir() + "/" + record::metrics_key(generation));
+}
+
+std::vector<Json> TinyRun::events(const std::string& name, int generation) const {
+  return named(lines_of(dir() + "/" + record::events_key(generation)), name);
+}
+
+std::vector<Json> TinyRun::driver_events(const std::string& name, int start) const {
+  return named(lines_of(dir() + "/" + record::driver_events_key(start)), name);
+}
+
+void TinyRun::wait_for_steps(size_t steps, int generation) const {
   for (int i = 0; i < 1200; ++i) {
-    if (metrics().size() >= steps) return;
+    if (metrics(generation).size() >= steps) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   FAIL() << "no " << steps << " steps within a minute: " << err();

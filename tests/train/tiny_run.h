@@ -26,12 +26,16 @@ class TinyRun {
   std::filesystem::path folder() const { return folder_; }
   std::string out() const;
   std::string err() const;
+  std::string log(int rank, int generation = 1) const;
 
-  std::vector<Json> metrics() const;
-  std::vector<Json> events(const std::string& name) const;
-  Json finished() const { return events("finished").at(0); }
+  // Of one generation of workers.
+  std::vector<Json> metrics(int generation = 1) const;
+  std::vector<Json> events(const std::string& name, int generation = 1) const;
+  Json finished(int generation = 1) const { return events("finished", generation).at(0); }
+  // What the driver wrote at its `start`-th start.
+  std::vector<Json> driver_events(const std::string& name, int start = 1) const;
   // Blocks until that many steps are in the metrics (or fails after a minute).
-  void wait_for_steps(size_t steps) const;
+  void wait_for_steps(size_t steps, int generation = 1) const;
 
  private:
   std::filesystem::path folder_;
