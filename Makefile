@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 SETUP_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup assets build test demo asan lint format install clean
+.PHONY: help setup assets build test demo asan tsan lint format install clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ asan: setup ## Run the unit tests that need no libtorch under the address and un
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -L '^unit$$' -j $(JOBS)
+
+tsan: setup ## Run the tests of threads that talk to each other under the thread sanitizer
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -R '^(checkpoint|comm|data_tests)$$' -j $(JOBS)
 
 lint: setup ## Check the format of C++ sources, and the shell scripts
 	scripts/lint
