@@ -130,6 +130,15 @@ void add_loopback(const LogEvidence& evidence, const JobVerdict& verdict, std::v
               *evidence.clues().loopback_bootstrap()});
 }
 
+// TCP, and no line that explains it: the plugin may never have been looked for.
+void add_unexplained(const JobVerdict& verdict, std::vector<Finding>& findings) {
+  if (verdict.transport != Transport::kSocket || !findings.empty()) return;
+  findings.push_back(Finding{
+      "no line says why NCCL took TCP",
+      "look for NCCL_NET, NCCL_NET_PLUGIN and NCCL_IB_DISABLE in the environment and in /etc/nccl.conf; "
+      "NCCL_DEBUG_SUBSYS=INIT,NET,ENV prints more"});
+}
+
 // Where evidence is missing: which, and how to get it.
 void add_missing(const JobVerdict& verdict, const LogEvidence& evidence, std::vector<Finding>& findings) {
   if (verdict.transport != Transport::kUnknown) return;
@@ -173,6 +182,7 @@ std::vector<Finding> advise(const JobVerdict& verdict, const LogEvidence& eviden
   add_gpu_direct(verdict, findings);
   add_device_counts(verdict, findings);
   add_loopback(evidence, verdict, findings);
+  add_unexplained(verdict, findings);
   add_missing(verdict, evidence, findings);
   add_versions(verdict.nccl_versions, "NCCL", findings);
   add_wordings(verdict, evidence, findings);

@@ -11,7 +11,7 @@ namespace lockstep::transport {
 namespace {
 
 constexpr size_t kMaxQuoteBytes = 512;
-constexpr size_t kMaxAddresses = 4, kMaxUnplaced = 4, kMaxCommIds = 4;
+constexpr size_t kMaxAddresses = 4, kMaxUnplaced = 4;
 
 uint64_t label_of(std::string_view label) {
   uint64_t value = 0;
@@ -183,71 +183,17 @@ void LogEvidence::add_path(ProcessLog& process, const PathLine& path, std::strin
   if (key.net != NameTable::kNone) ++times_named_[key.net];
 }
 
-Member* LogEvidence::member_of(ProcessLog& process, const CommLine& comm) {
-  for (size_t i = process.members.size(); i-- > 0;) {
-    Member& member = process.members[i];
-    if (member.line.pointer != comm.pointer) continue;
-    const bool is_same = member.line.rank == comm.rank && member.line.num_ranks == comm.num_ranks &&
-                         member.end_epoch == UINT32_MAX;
-    // An address is used again once its communicator is gone, also when the line that said so was lost.
-    const bool other_id =
-        comm.comm_id && !member.comm_ids.empty() && member.comm_ids.front().first != *comm.comm_id;
-    const bool begins_again =
-        comm.event == CommLine::Event::kStart ||
-        (comm.event == CommLine::Event::kComplete && member.complete_epoch != UINT32_MAX && other_id);
-    if (is_same && !begins_again) return &member;
-    break;
-  }
-  if (num_members_ >= limits_.members || process.members.size() >= limits_.members_of_a_process) {
-    past_limits_ = true;
-    return nullptr;
-  }
-  ++num_members_;
-  Member& member = process.members.emplace_back();
-  member.line = comm;
-  member.begin_epoch = process.epoch;
-  return &member;
-}
-
-void LogEvidence::take_selection(ProcessLog& process, Member& member, uint32_t tid) {
-  if (member.selection) return;
-  const auto found = process.pending.find(tid);
-  if (found == process.pending.end()) return;
-  member.selection = found->second;
-  process.pending.erase(found);
-  --num_pending_;
-}
-
 void LogEvidence::add_comm(ProcessLog& process, const CommLine& comm, uint32_t tid) {
-  Member* member = member_of(process, comm);
-  if (member == nullptr) return;
-  ++member->num_lines;
-  if (comm.event != CommLine::Event::kEnd) take_selection(process, *member, tid);
-  if (comm.comm_id) {
-    const auto found = std::find_if(member->comm_ids.begin(), member->comm_ids.end(),
-                                    [&](const auto& seen) { return seen.first == *comm.comm_id; });
-    if (found != member->comm_ids.end()) {
-      ++found->second;
-    } else if (member->comm_ids.size() < kMaxCommIds) {
-      member->comm_ids.push_back({*comm.comm_id, 1});
+  Member* member = process.find(comm);
+  if (member == nullptr) {
+    if (num_members_ >= limits_.members || process.members.size() >= limits_.members_of_a_process) {
+      past_limits_ = true;
+      return;
     }
+    ++num_members_;
+    member = &process.begin(comm);
   }
-  CommLine& known = member->line;
-  if (!known.nvml_device) known.nvml_device = comm.nvml_device;
-  if (!known.bus_id) known.bus_id = comm.bus_id;
-  if (!known.parent && comm.parent) {
-    known.parent = comm.parent;
-    known.split_count = comm.split_count;
-    known.color = comm.color;
-  }
-  if (comm.event == CommLine::Event::kShape) {
-    known.num_nodes = comm.num_nodes;
-    known.is_mnnvl = comm.is_mnnvl;
-    return;
-  }
-  ++process.epoch;
-  if (comm.event == CommLine::Event::kComplete) member->complete_epoch = process.epoch;
-  if (comm.event == CommLine::Event::kEnd) member->end_epoch = process.epoch;
+  num_pending_ -= process.add(comm, *member, tid);
 }
 
 bool LogEvidence::add_ofi(ProcessLog& process, const LogRecord& record) {
@@ -291,10 +237,12 @@ void LogEvidence::add_address(ProcessLog& process, const LogRecord& record, std:
     return;
   }
   const ProcessLog::Address known{names_.id(address->interface), names_.id(address->ip)};
-  // The out-of-band address may be on another interface than the bootstrap's: the first one counts.
-  const bool other_interface =
-      !process.addresses.empty() && process.addresses.front().interface != known.interface;
-  if (!other_interface) add_once(process.addresses, known, kMaxAddresses);
+  // The bootstrap's is the one that ranks exchange; others, which may be of another interface, only
+  // stand in for it. Two bootstraps are two processes of one name.
+  if (!process.addresses.empty() &&
+      (!text.starts_with("Bootstrap") || process.addresses.front().interface != known.interface))
+    return;
+  add_once(process.addresses, known, kMaxAddresses);
 }
 
 void LogEvidence::add_environment(std::string_view name, std::string_view value) {

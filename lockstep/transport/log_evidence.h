@@ -96,8 +96,6 @@ class LogEvidence {
   void add_network(ProcessLog& process, const LogRecord& record, std::string_view net, std::string_view line);
   void add_path(ProcessLog& process, const PathLine& path, std::string_view line);
   void add_comm(ProcessLog& process, const CommLine& comm, uint32_t tid);
-  Member* member_of(ProcessLog& process, const CommLine& comm);
-  void take_selection(ProcessLog& process, Member& member, uint32_t tid);
   bool add_ofi(ProcessLog& process, const LogRecord& record);
   void add_address(ProcessLog& process, const LogRecord& record, std::string_view line);
   void add_environment(std::string_view name, std::string_view value);

@@ -105,6 +105,14 @@ struct ProcessLog {
     Quote quote;
   };
   std::vector<NetQuote> quotes;
+
+  // The member that `line` is about, or null for one that it begins: an address is used again once
+  // its communicator is gone, also when the line that said so is lost.
+  Member* find(const CommLine& line);
+  Member& begin(const CommLine& line);
+  // Takes `line`, printed by thread `tid`, into `member`: returns 1 when that took the network which
+  // the thread had named, else 0.
+  size_t add(const CommLine& line, Member& member, uint32_t tid);
 };
 
 }  // namespace lockstep::transport
