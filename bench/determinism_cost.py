@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each (default 5)")
     parser.add_argument("--skip", type=int, default=3, help="first steps of a run left out (default 3)")
     parser.add_argument("--lockstep", default=str(ROOT / "build/release/bin/lockstep"), help="the program")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
 
     load = os.getloadavg()[0]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
