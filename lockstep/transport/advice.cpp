@@ -136,7 +136,7 @@ void add_unexplained(const JobVerdict& verdict, std::vector<Finding>& findings) 
   findings.push_back(Finding{
       "no line says why NCCL took TCP",
       "look for NCCL_NET, NCCL_NET_PLUGIN and NCCL_IB_DISABLE in the environment and in /etc/nccl.conf; "
-      "NCCL_DEBUG_SUBSYS=INIT,NET,ENV prints more"});
+      "NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,ENV prints more"});
 }
 
 // Where evidence is missing: which, and how to get it.
@@ -148,10 +148,10 @@ void add_missing(const JobVerdict& verdict, const LogEvidence& evidence, std::ve
     return;
   }
   if (verdict.num_records == 0 || evidence.processes().empty()) {
-    findings.push_back(Finding{
-        "the log holds no lines of NCCL's INFO level",
-        "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV (/etc/nccl.conf and NCCL_DEBUG_FILE may "
-        "send them elsewhere)"});
+    findings.push_back(Finding{"the log holds no lines of NCCL's INFO level",
+                               "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,ENV "
+                               "(/etc/nccl.conf and NCCL_DEBUG_FILE may "
+                               "send them elsewhere)"});
     return;
   }
   if (verdict.communicators.empty()) {

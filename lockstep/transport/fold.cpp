@@ -69,8 +69,9 @@ class Folder {
 
   bool is_local() const {
     if (communicator_.num_ranks == 1) return true;
+    // Where NCCL counts one node, a single end of a connection is a line of another job.
+    if (communicator_.num_nodes == 1) return !pairs_.is_connected;
     if (!pairs_.pairs.empty()) return false;
-    if (communicator_.num_nodes == 1) return true;
     const bool all_placed = host_of_.size() == communicator_.num_ranks;
     return all_placed && hosts_.size() == 1 && !may_be_several_hosts();
   }
@@ -91,7 +92,7 @@ class Folder {
   void decide() {
     const bool complete = verdict_.ranks_selected == communicator_.num_ranks;
     if (networks_.nets.size() > 1)
-      return conclude(Transport::kMixed, level(),
+      return conclude(Transport::kMixed, Level::kSelected,
                       fmt::format("its ranks use {}: they cannot connect", net_names()));
     if (is_local()) {
       const bool has_paths = !communicator_.connections.empty();
@@ -102,6 +103,9 @@ class Folder {
     if (pairs_.pairs.empty() && pairs_.nvlink_crosses)
       return conclude(Transport::kNone, Level::kConnected,
                       "NVLink joins its hosts; no path goes through a network");
+    if (communicator_.num_nodes == 1)
+      return conclude(Transport::kUnknown, Level::kNothing,
+                      "NCCL counts one node, yet ranks connect across hosts");
     if (!complete) return decide_incomplete();
     if (may_be_several_hosts() || (hosts_.size() < 2 && communicator_.num_nodes < 2))
       return conclude(Transport::kUnknown, Level::kNothing, "it does not show on which hosts its ranks are");

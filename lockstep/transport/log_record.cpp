@@ -84,8 +84,9 @@ std::string_view ray_ip(std::string_view before, uint32_t pid) {
   TextScanner scanner(before.substr(begin));
   std::string_view name, ip;
   uint32_t prefix_pid = 0;
-  const bool is_prefix = scanner.until('=', name) && name.ends_with(" pid") && scanner.number(prefix_pid) &&
-                         scanner.take(", ip=") && scanner.until(')', ip) && scanner.rest() == " ";
+  const bool is_prefix = scanner.until('=', name) && (name == "(pid" || name.ends_with(" pid")) &&
+                         scanner.number(prefix_pid) && scanner.take(", ip=") && scanner.until(')', ip) &&
+                         scanner.rest() == " ";
   if (!is_prefix || prefix_pid != pid || ip.empty() || ip.size() > 64) return {};
   return ip.find_first_not_of("0123456789abcdefABCDEF.:") == ip.npos ? ip : std::string_view();
 }
@@ -124,11 +125,12 @@ struct Mark {
   size_t text = std::string_view::npos;  // where the record's text begins
 };
 
-// The last " NCCL INFO " or " NCCL WARN "; without one, the last "NCCL version ".
-Mark last_mark(std::string_view line) {
+// The last " NCCL INFO " or " NCCL WARN "; without one, the last "NCCL version ". None stands before
+// `first`.
+Mark last_mark(std::string_view line, size_t first) {
   Mark mark;
   bool has_process = false;
-  for (size_t at = line.find(kNccl); at != line.npos; at = line.find(kNccl, at + kNccl.size())) {
+  for (size_t at = line.find(kNccl, first); at != line.npos; at = line.find(kNccl, at + kNccl.size())) {
     const std::string_view after = line.substr(at + kNccl.size());
     const bool info = after.starts_with("INFO ");
     if (at > 0 && line[at - 1] == ' ' && (info || after.starts_with("WARN "))) {
@@ -146,14 +148,16 @@ Mark last_mark(std::string_view line) {
 std::optional<LogRecord> parse_log_record(std::string_view line, std::string& scratch) {
   LogRecord record;
   // Most lines of a training log are none of NCCL's; this one search lets them go.
-  if (line.find(kNccl) == line.npos) {
+  const size_t first = line.find(kNccl);
+  if (first == line.npos) {
     if (line.find("libfabric:") == line.npos || line.find("<warn>") == line.npos) return std::nullopt;
     record.kind = LogRecord::Kind::kLibfabric;
     record.text = without_trailing_blanks(without_escapes(line, scratch));
     return record;
   }
-  line = without_escapes(line, scratch);
-  const Mark mark = last_mark(line);
+  const std::string_view plain = without_escapes(line, scratch);
+  const Mark mark = last_mark(plain, plain.size() == line.size() ? first : 0);
+  line = plain;
   if (mark.text == line.npos) return std::nullopt;
   record.kind = mark.kind;
   std::string_view before = line.substr(0, mark.begin);
@@ -162,7 +166,7 @@ std::optional<LogRecord> parse_log_record(std::string_view line, std::string& sc
   record.text = without_json_tail(line, line.substr(mark.text));
   if (!before.empty()) {
     record.node = node_of(before, record.pid);
-    if (before.find("pid=") != before.npos) record.repeats = take_repeats(record.text);  // Ray's prefix
+    record.repeats = take_repeats(record.text);
   }
   record.text = without_trailing_blanks(record.text);
   return record;

@@ -82,8 +82,9 @@ std::optional<EnvironmentLine> parse_environment(std::string_view text) {
   TextScanner scanner(text);
   EnvironmentLine line;
   if (!text.starts_with("NCCL_") || !scanner.identifier(line.name) ||
-      !scanner.take(" set by environment to "))
+      (!scanner.take(" set by environment to ") && !scanner.take(" set to "))) {
     return std::nullopt;
+  }
   line.value = scanner.rest();
   take_at_end(line.value, ".");
   if (line.name.size() > 64 || line.value.size() > 256) return std::nullopt;

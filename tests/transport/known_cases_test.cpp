@@ -144,7 +144,8 @@ TEST(KnownCase, EnvironmentVariablesProveNothing) {
   finish(processes, "Socket", false);
   const JobVerdict verdict = verdict_of(processes);
   EXPECT_EQ(verdict.transport, Transport::kSocket);
-  EXPECT_EQ(verdict.environment.at("NCCL_NET_GDR_LEVEL").count("PHB"), 1u);
+  EXPECT_THAT(verdict.environment.at("NCCL_NET_GDR_LEVEL"), ElementsAre("PHB"));
+  EXPECT_THAT(verdict.environment.at("NCCL_IB_HCA"), ElementsAre("mlx5_0"));
 }
 
 TEST(KnownCase, GinAndTunerPluginsAreNotTheNetwork) {

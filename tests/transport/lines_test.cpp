@@ -44,6 +44,7 @@ TEST(LogRecord, NodesOfCollectorsAreKept) {
             "h|950|192.0.2.12|15|x");
   EXPECT_EQ(record("(EngineCore_DP0 pid=7) (RayWorkerWrapper pid=9, ip=192.0.2.13) h:9:2 [0] NCCL INFO x"),
             "h|9|192.0.2.13|1|x");
+  EXPECT_EQ(record("(pid=9, ip=192.0.2.13) h:9:2 [0] NCCL INFO x"), "h|9|192.0.2.13|1|x");
   EXPECT_EQ(record("[pod/train-0/worker] 2026-02-03T10:00:00Z h:1:2 [0] NCCL INFO x"), "h|1|train-0|1|x");
   // Pieces of other lines are no node of this one.
   EXPECT_EQ(record("(RayTrainWorker pid=1, ip=192.0.2.(RayTrainWorker pid=9) h:9:2 [0] NCCL INFO x"),

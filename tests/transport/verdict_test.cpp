@@ -387,6 +387,21 @@ TEST(Verdict, AnNvlinkDomainOverHostsIsNoneAndUnknownBeforeItIsSeen) {
   EXPECT_EQ(summary(verdict_of(processes)), "none connected unknown");
 }
 
+TEST(Verdict, ConnectionsAcrossHostsOfOneNodeContradictEachOther) {
+  FakeJob job{.net = "IB", .provider = "", .ib_devices = "[0]mlx5_0:1/IB"};
+  auto processes = job.processes();
+  for (int rank = 0; rank < 4; ++rank) {
+    FakeProcess& process = processes[static_cast<size_t>(rank)];
+    process.network("IB");
+    process.comm_start(world(processes), rank);
+    process.comm_shape(world(processes), rank, 1, true);
+  }
+  processes[1].net_path(1, 2, 1, 0, true, "IB", true);
+  EXPECT_EQ(verdict_of(processes).transport, Transport::kNone);  // one end alone
+  processes[2].net_path(1, 2, 1, 0, false, "IB", true);
+  EXPECT_EQ(verdict_of(processes).transport, Transport::kUnknown);
+}
+
 TEST(Verdict, GpusWithoutAnNvlinkDomainPrintItsLineToo) {
   FakeJob job{.connects = false};
   auto processes = job.processes();
