@@ -56,11 +56,12 @@ int main(int argc, char** argv) {
       own.state.emplace_back(static_cast<size_t>(numel * 4), std::byte(rank * kTensors + t + 1));
     }
   });
-  Committer committer(*store, {1, make_token(), std::nullopt, ""}, survey(*store), {.keep_last = 1});
+  const int generation = newest_generation(*store) + 1;
+  Committer committer(*store, {generation, make_token(), std::nullopt, ""}, survey(*store), {.keep_last = 1});
   std::vector<double> saves, loads;
   for (int round = 1; round <= rounds; ++round) {
     Stopwatch stopwatch;
-    Manifest manifest{.id = {round, 1}, .token = committer.claim().token};
+    Manifest manifest{.id = {round, generation}, .token = committer.claim().token};
     manifest.world_size = num_ranks;
     manifest.identity = manifest.state = manifest.metrics = Json::object();
     on_all(ranks, [&](int rank, Rank& own) {
