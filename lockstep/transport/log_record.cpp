@@ -1,6 +1,7 @@
 #include "lockstep/transport/log_record.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "lockstep/transport/text_scanner.h"
 
@@ -93,7 +94,7 @@ std::string_view ray_ip(std::string_view before, uint32_t pid) {
 
 // The pod of "[pod/NAME/CONTAINER] " in what stands before the record.
 std::string_view pod_name(std::string_view before) {
-  const size_t pod = before.rfind("[pod/");
+  const size_t pod = before.find("[pod/");
   if (pod == before.npos) return {};
   const std::string_view value = before.substr(pod + 5);
   const size_t end = value.find_first_of("/]");
@@ -108,8 +109,10 @@ std::string_view node_of(std::string_view before, uint32_t pid) {
 // Cuts Ray's " [repeated 15x across cluster]" and its note, and returns the count.
 uint32_t take_repeats(std::string_view& text) {
   constexpr std::string_view kMark = " [repeated ";
-  const size_t mark = text.find(kMark);
-  if (mark == text.npos) return 1;
+  // string_view's own search stops at every blank.
+  const void* found = ::memmem(text.data(), text.size(), kMark.data(), kMark.size());
+  if (found == nullptr) return 1;
+  const size_t mark = static_cast<size_t>(static_cast<const char*>(found) - text.data());
   TextScanner scanner(text.substr(mark + kMark.size()));
   uint32_t count = 0;
   if (!scanner.number(count) || !scanner.take("x across cluster]") || count == 0) return 1;
@@ -156,7 +159,8 @@ std::optional<LogRecord> parse_log_record(std::string_view line, std::string& sc
     return record;
   }
   const std::string_view plain = without_escapes(line, scratch);
-  const Mark mark = last_mark(plain, plain.size() == line.size() ? first : 0);
+  const size_t removed = line.size() - plain.size();
+  const Mark mark = last_mark(plain, first > removed ? first - removed : 0);
   line = plain;
   if (mark.text == line.npos) return std::nullopt;
   record.kind = mark.kind;
