@@ -107,8 +107,9 @@ std::vector<TensorPlan> export_plan(const ModelSpec& spec, const std::string& so
 FolderExport::FolderExport(const ModelSpec& spec, const std::string& source, const std::string& destination,
                            const ExportOptions& options)
     : destination_(fs::path(destination).lexically_normal().string()),
+      replace_(options.replace),
       tensors_(export_plan(spec, source, options.dtype)) {
-  if (fs::exists(destination_) && !fs::is_empty(destination_)) {
+  if (!replace_ && fs::exists(destination_) && !fs::is_empty(destination_)) {
     throw ConfigError(
         fmt::format("export: {} exists and is not empty. Name another folder, or remove it", destination_));
   }
@@ -141,11 +142,15 @@ void FolderExport::write(const std::string& name, const at::Tensor& values) {
 
 void FolderExport::finish() {
   weights_->finish();
+  const std::string former = destination_ + ".former";
   std::error_code error;
-  fs::remove(destination_, error);  // an empty folder may stand there
+  if (replace_) fs::rename(destination_, former, error);  // there need not be one
+  fs::remove(destination_, error);                        // an empty folder may stand there
   fs::rename(partial_, destination_, error);
   if (error) throw_io_error("create", destination_, error.value());
   finished_ = true;
+  fs::remove_all(former, error);
+  if (error) throw_io_error("remove", former, error.value());
 }
 
 }  // namespace lockstep::models

@@ -22,6 +22,7 @@ struct ExportOptions {
   std::string dtype;              // F32, F16 or BF16 for all tensors; empty: as in the source, each
   std::vector<int64_t> stop_ids;  // eos_token_id of generation_config.json; empty: the source's
   int64_t max_file_bytes = SafetensorsWriter::kMaxFileBytes;
+  bool replace = false;  // a folder that stands there goes once the new one is whole
 };
 
 // What will be written: weight_shapes(spec) with the dtype that the source stores each in (random weights:
@@ -32,7 +33,7 @@ std::vector<TensorPlan> export_plan(const ModelSpec& spec, const std::string& so
 class FolderExport {
  public:
   // Everything goes into `destination`.partial, which becomes `destination` in finish(). Throws
-  // ConfigError when `destination` exists and is not empty, IoError when the disk fails.
+  // ConfigError when `destination` exists, is not empty and is not to be replaced, IoError when the disk fails.
   FolderExport(const ModelSpec& spec, const std::string& source, const std::string& destination,
                const ExportOptions& options = {});
   FolderExport(const FolderExport&) = delete;
@@ -51,6 +52,7 @@ class FolderExport {
  private:
   std::string destination_;
   std::string partial_;
+  bool replace_ = false;
   std::vector<TensorPlan> tensors_;
   std::optional<SafetensorsWriter> weights_;
   bool finished_ = false;

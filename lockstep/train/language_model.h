@@ -45,7 +45,8 @@ class LanguageModel {
   // tokenizer has a chat template.
   std::vector<Answer> answer_prompts();
 
-  // Collective. Writes a Hugging Face folder to `folder` on rank 0, tensor by tensor.
+  // Collective. Writes a Hugging Face folder to `folder` on rank 0, tensor by tensor. What an earlier end
+  // of the run left there is replaced.
   void write_folder(const std::string& folder);
 
  private:

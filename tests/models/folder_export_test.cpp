@@ -95,6 +95,18 @@ TEST(FolderExport, NeverWritesOverWhatIsThere) {
               ThrowsMessage<ConfigError>(HasSubstr("exists and is not empty")));
 }
 
+TEST(FolderExport, ReplacesTheFormerOnlyOnceItIsWhole) {
+  const TemporaryFolder folder;
+  const std::string copy = folder.path() + "/copy";
+  export_model(test_folder("norms_one_bf16"), copy);
+  const ModelSpec spec = ModelSpec::load(test_folder("plain_f32"));
+  { const FolderExport abandoned(spec, test_folder("plain_f32"), copy, {.replace = true}); }
+  EXPECT_EQ(SafetensorsReader(copy).tensors().front().dtype, "BF16");
+  export_model(test_folder("plain_f32"), copy, {.replace = true});
+  EXPECT_EQ(SafetensorsReader(copy).tensors().front().dtype, "F32");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
 TEST(WeightShapes, ListEachTensorOnceInOrder) {
   const auto shapes = weight_shapes(ModelSpec::load(test_folder("qwen2_qkv_bias")));
   const SafetensorsReader files(test_folder("qwen2_qkv_bias"));
