@@ -29,14 +29,13 @@ std::string config_sha256(const std::string& model_source) {
 
 }  // namespace
 
-Json run_identity(const Recipe& recipe, const data::DataSummary& data) {
+Json run_identity(const Recipe& recipe, const RunPlan& plan, const data::DataSummary& data) {
   const Json effective = recipe.effective();
   Json identity = Json::object();
   for (const char* group : kGroups) flatten_into(identity, group, effective.at(group));
   for (const char* key : kTrainKeys) identity[std::string("train.") + key] = effective.at("train").at(key);
-  if (recipe.schedule.name != "constant") {
-    identity["train.steps"] = data.steps;
-  }
+  identity["precision.compute"] = plan.compute;
+  if (recipe.schedule.name != "constant") identity["train.steps"] = data.steps;
   // Sums over micro-batches have the same bits only for the same ones.
   if (recipe.determinism == "elastic") identity["train.micro_batch"] = recipe.train.micro_batch;
 

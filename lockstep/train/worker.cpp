@@ -93,7 +93,7 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
                              {"data", data.dataset->summary().to_json()}});
 
   RunCheckpoints checkpoints(recipe, engine, reporter, place.generation, place.continue_from,
-                             run_identity(recipe, data.dataset->summary()));
+                             run_identity(recipe, plan, data.dataset->summary()));
   TrainContext context(recipe, engine, reporter, data, checkpoints, /*before_weights=*/{});
   train_func(context);
   if (!context.stopped()) context.finish();
