@@ -17,6 +17,7 @@
 #include "lockstep/base/clock.h"
 #include "lockstep/checkpoint/committer.h"
 #include "lockstep/checkpoint/fetch_state.h"
+#include "lockstep/checkpoint/survey.h"
 #include "lockstep/checkpoint/write_shard.h"
 
 using namespace lockstep;
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
     }
   });
   const int generation = newest_generation(*store) + 1;
-  Committer committer(*store, {generation, make_token(), std::nullopt, ""}, survey(*store), {.keep_last = 1});
+  Committer committer(*store, {generation, make_token(), std::nullopt, ""}, {.keep_last = 1});
   std::vector<double> saves, loads;
   for (int round = 1; round <= rounds; ++round) {
     Stopwatch stopwatch;

@@ -4,28 +4,22 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/log.h"
+#include "lockstep/checkpoint/survey.h"
 
 namespace lockstep::checkpoint {
 namespace {
 
-Committed to_committed(const Manifest& manifest) {
-  Committed committed{manifest.id, std::nullopt};
-  if (const Json loss = manifest.metrics.value("held_out_loss", Json()); loss.is_number()) {
-    committed.held_out_loss = loss.get<double>();
-  }
-  return committed;
-}
+Committed to_committed(const Manifest& manifest) { return {manifest.id, manifest.held_out_loss()}; }
 
 }  // namespace
 
-Committer::Committer(storage::ObjectStore& store, Claim claim, const Survey& before, RetentionRule rule)
+Committer::Committer(storage::ObjectStore& store, Claim claim, RetentionRule rule)
     : store_(store), claim_(std::move(claim)), rule_(rule) {
   write_claim(store_, claim_);
-  for (const Manifest& manifest : before.committed) {
-    if (claim_.continues && manifest.id <= *claim_.continues) committed_.push_back(to_committed(manifest));
-  }
+  const Survey found = survey(store_);
+  for (const Manifest& manifest : found.committed) committed_.push_back(to_committed(manifest));
   store_.sweep(std::string(kCheckpointsPrefix));
-  for (const CheckpointId& id : before.unfinished) {
+  for (const CheckpointId& id : found.unfinished) {
     if (id.generation < claim_.generation) remove_checkpoint(store_, id);
   }
 }

@@ -8,17 +8,15 @@
 #include "lockstep/checkpoint/lineage.h"
 #include "lockstep/checkpoint/manifest.h"
 #include "lockstep/checkpoint/retention.h"
-#include "lockstep/checkpoint/survey.h"
 
 namespace lockstep::checkpoint {
 
 class Committer {
  public:
-  // Claims the run for this generation and removes saves that earlier ones did not finish. `before`:
-  // the run as it was found; its checkpoints up to the one that `claim` continues stay the run's.
-  // What is committed but no longer the run's is left alone: somebody may want to look at it.
-  // Throws as write_claim, and IoError.
-  Committer(storage::ObjectStore& store, Claim claim, const Survey& before, RetentionRule rule);
+  // Claims the run for this generation and removes saves that earlier ones did not finish. From here
+  // on the run's checkpoints are those of the chain that `claim` continues. What is committed but no
+  // longer the run's is left alone: somebody may want to look at it. Throws as write_claim and survey.
+  Committer(storage::ObjectStore& store, Claim claim, RetentionRule rule);
 
   // Writes the manifest, which makes the checkpoint one; `manifest.id` and `token` are this
   // generation's. Then removes what the rule does not keep: that this fails is only logged, and

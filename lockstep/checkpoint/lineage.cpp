@@ -63,12 +63,14 @@ Json to_json(const Claim& claim) {
           {"time", utc_now()}};
 }
 
-bool has_committed(storage::ObjectStore& store, int generation) {
-  for (const storage::Key& key : store.list(std::string(kCheckpointsPrefix))) {
+// What a generation has committed, under whatever token.
+std::vector<storage::Key> manifest_keys(storage::ObjectStore& store, int generation) {
+  std::vector<storage::Key> keys = store.list(std::string(kCheckpointsPrefix));
+  std::erase_if(keys, [&](const storage::Key& key) {
     const auto id = id_of_key(key);
-    if (id && id->generation == generation && key == manifest_key(*id)) return true;
-  }
-  return false;
+    return !id || id->generation != generation || key != manifest_key(*id);
+  });
+  return keys;
 }
 
 // Keys of other claims with this number or a higher one.
@@ -97,7 +99,7 @@ std::vector<Claim> read_claims(storage::ObjectStore& store) {
     try {
       claims.push_back(parse_claim(*bytes, key));
     } catch (const DamagedError&) {
-      if (has_committed(store, *generation)) throw;
+      if (!manifest_keys(store, *generation).empty()) throw;
     }
   }
   std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
@@ -144,9 +146,7 @@ Lineage Lineage::read(storage::ObjectStore& store) {
   const Claim* claim = &claims.back();
   for (const Claim& other : claims) {
     if (other.generation != claim->generation || other.token == claim->token) continue;
-    const std::string suffix = fmt::format(".g{:03}/{}", other.generation, kManifestFile);
-    for (const storage::Key& key : store.list(std::string(kCheckpointsPrefix))) {
-      if (!key.ends_with(suffix)) continue;
+    for (const storage::Key& key : manifest_keys(store, other.generation)) {
       const auto bytes = store.get(key);
       if (bytes && storage::as_text(*bytes).find(other.token) != std::string_view::npos) claim = &other;
     }

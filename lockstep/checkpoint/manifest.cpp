@@ -93,6 +93,11 @@ int64_t Manifest::num_bytes() const {
   return total;
 }
 
+std::optional<double> Manifest::held_out_loss() const {
+  const Json loss = metrics.value("held_out_loss", Json());
+  return loss.is_number() ? std::optional(loss.get<double>()) : std::nullopt;
+}
+
 Json ShardInfo::to_json() const {
   Json named = Json::array(), stored = Json::array();
   for (const TensorInfo& tensor : tensors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ struct Manifest {
   Json metrics;        // "loss", "held_out_loss", ... at this step: an object
   std::vector<ShardInfo> shards;
 
-  int64_t num_bytes() const;  // of all shards
+  int64_t num_bytes() const;                    // of all shards
+  std::optional<double> held_out_loss() const;  // nothing where it was not measured at this step
 };
 
 // Bytes of the file: sealed JSON (sealed_json.h).

@@ -162,7 +162,6 @@ void CheckpointSaver::end(const std::string& failure) {
     reporter_.event("checkpoint_failed", {{"step", manifest_.id.step}, {"reason", failure}});
     return;
   }
-  committed_step_ = manifest_.id.step;
   if (committer_ == nullptr) return;
   reporter_.event("checkpoint", {{"step", manifest_.id.step},
                                  {"folder", checkpoint::folder_name(manifest_.id)},

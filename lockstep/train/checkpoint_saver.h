@@ -51,9 +51,6 @@ class CheckpointSaver {
   // The same, and throws IoError when the last save is not committed.
   void finish();
 
-  // Steps of the newest checkpoint that was committed by this generation; -1: none.
-  int64_t committed_step() const { return committed_step_; }
-
  private:
   enum class Phase { kIdle, kWriting, kCommitting };
 
@@ -77,7 +74,6 @@ class CheckpointSaver {
   checkpoint::ShardInfo written_;
   Stopwatch since_begin_;
   double snapshot_ms_ = 0, waited_ms_ = 0;
-  int64_t committed_step_ = -1;
   std::string last_failure_;
   checkpoint::BackgroundJob job_;  // last: its thread uses the members above
 };

@@ -23,10 +23,16 @@ namespace {
 
 using checkpoint::Manifest;
 
-// The held-out loss, or nothing where it was not measured.
-std::optional<double> held_out_loss(const Manifest& manifest) {
-  const Json loss = manifest.metrics.value("held_out_loss", Json());
-  return loss.is_number() ? std::optional(loss.get<double>()) : std::nullopt;
+// Whether both name one folder, or one place in an object store.
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code not_folders;
+  return a == b || std::filesystem::equivalent(a, b, not_folders);
+}
+
+IoError none_is_whole(const std::string& location, const std::string& problems) {
+  return IoError(fmt::format("checkpoint: none of the checkpoints in {} is whole: {}. Bring one back, or begin anew "
+                             "with another run.dir",
+                             location, problems));
 }
 
 }  // namespace
@@ -46,19 +52,18 @@ void RunCheckpoints::check_storage(int64_t state_bytes) {
   comm::Mesh& mesh = engine_.mesh();
   const storage::Key key = fmt::format("storage-check/g{:03}", generation_);
   const std::string token = from_rank_0(mesh, engine_.device(), [&] {
-    const std::string made = checkpoint::make_token();
-    store_->put(key, storage::as_bytes(made));
     const auto room = store_->free_bytes();
     if (room && *room < 2 * state_bytes) {
       throw IoError(
           fmt::format("checkpoint: {} has {} left; two checkpoints take {}, as one is removed only after the "
-                      "next is whole. Free "
-                      "some space, or choose another disk with checkpoint.storage or run.dir",
+                      "next is whole. Free some space, or choose another disk with checkpoint.storage or run.dir",
                       location_, format_bytes(*room), format_bytes(2 * state_bytes)));
     }
+    const std::string made = checkpoint::make_token();
+    store_->put(key, storage::as_bytes(made));
     return made;
   });
-  together(mesh, engine_.device(), [&] {
+  const auto failures = failures_of(mesh, engine_.device(), [&] {
     const auto seen = store_->get(key);
     if (!seen || storage::as_text(*seen) != token) {
       throw IoError(
@@ -71,32 +76,32 @@ void RunCheckpoints::check_storage(int64_t state_bytes) {
     store_->remove(key);
     return "";
   });
+  throw_first(failures);
 }
 
 std::optional<Restored> RunCheckpoints::restore(TrainingState& state) {
   comm::Mesh& mesh = engine_.mesh();
-  checkpoint::Survey found;
-  std::vector<Manifest> wanted;
-  std::unique_ptr<storage::ObjectStore> other_store;
   const bool is_path = !from_.empty() && from_ != "latest" && from_ != "best";
-  if (is_path) other_store = open_checkpoint_store(place_of(from_).run);
-  storage::ObjectStore& source = is_path ? *other_store : *store_;
+  const bool is_other_run = is_path && !same_place(place_of(from_).run, reporter_.run().path());
+  std::unique_ptr<storage::ObjectStore> other_store;
+  if (is_other_run) other_store = open_checkpoint_store(place_of(from_).run);
+  storage::ObjectStore& source = is_other_run ? *other_store : *store_;
+  std::vector<Manifest> wanted;
   from_rank_0(mesh, engine_.device(), [&] {
-    found = checkpoint::survey(*store_);
-    wanted = candidates(source, is_path ? checkpoint::survey(source) : found);
+    wanted = candidates(source);
     return "";
   });
   const auto loaded = load_first_whole(source, wanted, state);
 
-  checkpoint::Claim claim{generation_, checkpoint::make_token(), std::nullopt, ""};
   const std::string token = from_rank_0(mesh, engine_.device(), [&] {
-    if (loaded && !is_path) {
+    checkpoint::Claim claim{generation_, checkpoint::make_token(), std::nullopt, ""};
+    if (loaded && !is_other_run) {
       claim.continues = loaded->id;
       claim.continues_token = loaded->token;
     }
     const checkpoint::RetentionRule rule{recipe_.checkpoint.keep_last, recipe_.checkpoint.keep_every,
                                          recipe_.checkpoint.keep_best};
-    committer_ = std::make_unique<checkpoint::Committer>(*store_, claim, found, rule);
+    committer_ = std::make_unique<checkpoint::Committer>(*store_, claim, rule);
     return claim.token;
   });
   saver_ = std::make_unique<CheckpointSaver>(mesh, engine_.device(), *store_, reporter_, state,
@@ -104,30 +109,31 @@ std::optional<Restored> RunCheckpoints::restore(TrainingState& state) {
   if (!loaded) return std::nullopt;
   reporter_.event("restored", {{"step", loaded->id.step},
                                {"folder", checkpoint::folder_name(loaded->id)},
-                               {"from", is_path ? from_ : location_},
+                               {"from", is_other_run ? from_ : location_},
                                {"ranks", loaded->world_size}});
   return Restored{loaded->id.step, loaded->state, loaded->metrics};
 }
 
+void RunCheckpoints::report_damage(const checkpoint::CheckpointId& id, const std::string& reason) const {
+  const std::string folder = checkpoint::folder_name(id);
+  if (engine_.mesh().rank() == 0) log::warning("checkpoint: {} cannot be used: {}", folder, reason);
+  reporter_.event("checkpoint_damaged", {{"folder", folder}, {"reason", reason}});
+}
+
 // In the order in which they shall be tried.
-std::vector<Manifest> RunCheckpoints::candidates(storage::ObjectStore& store,
-                                                 const checkpoint::Survey& found) const {
-  for (const auto& damaged : found.damaged) {
-    log::warning("checkpoint: {} cannot be used: {}", checkpoint::folder_name(damaged.id), damaged.reason);
-    reporter_.event("checkpoint_damaged",
-                    {{"folder", checkpoint::folder_name(damaged.id)}, {"reason", damaged.reason}});
-  }
-  std::vector<Manifest> manifests = found.committed;
-  const auto id = from_.empty() ? std::nullopt : place_of(from_).id;
-  if (id) {
+std::vector<Manifest> RunCheckpoints::candidates(storage::ObjectStore& store) const {
+  if (const auto id = from_.empty() ? std::nullopt : place_of(from_).id) {
     auto manifest = checkpoint::read_manifest(store, *id);
     if (!manifest) throw ConfigError(fmt::format("--from {}: there is no committed checkpoint", from_));
     return {*std::move(manifest)};
   }
+  checkpoint::Survey found = checkpoint::survey(store);
+  for (const auto& damaged : found.damaged) report_damage(damaged.id, damaged.reason);
+  std::vector<Manifest> manifests = std::move(found.committed);
   if (from_ == "best") {
-    std::erase_if(manifests, [](const Manifest& manifest) { return !held_out_loss(manifest); });
+    std::erase_if(manifests, [](const Manifest& manifest) { return !manifest.held_out_loss(); });
     std::stable_sort(manifests.begin(), manifests.end(), [](const Manifest& a, const Manifest& b) {
-      return *held_out_loss(a) < *held_out_loss(b);
+      return *a.held_out_loss() < *b.held_out_loss();
     });
     if (manifests.empty()) {
       throw ConfigError(
@@ -140,10 +146,7 @@ std::vector<Manifest> RunCheckpoints::candidates(storage::ObjectStore& store,
     throw ConfigError(fmt::format("--from {}: there is no checkpoint that could be used", from_));
   }
   if (manifests.empty() && !found.damaged.empty()) {
-    throw IoError(
-        fmt::format("checkpoint: none of the checkpoints in {} is whole; {}. Bring one back, or begin anew "
-                    "with another run.dir",
-                    location_, found.damaged.front().reason));
+    throw none_is_whole(location_, found.damaged.front().reason);
   }
   return manifests;
 }
@@ -179,19 +182,10 @@ std::optional<Manifest> RunCheckpoints::load_first_whole(storage::ObjectStore& s
       if (words.empty()) words = rank_words;
     }
     if (words.empty()) return manifest;
-    if (mesh.rank() == 0) {
-      log::warning("checkpoint: {} cannot be used: {}", checkpoint::folder_name(manifest.id), words);
-    }
-    reporter_.event("checkpoint_damaged",
-                    {{"folder", checkpoint::folder_name(manifest.id)}, {"reason", words}});
+    report_damage(manifest.id, words);
     problems += fmt::format("{}{}", problems.empty() ? "" : "; ", words);
   }
-  if (!problems.empty()) {
-    throw IoError(
-        fmt::format("checkpoint: none of the checkpoints in {} is whole: {}. Bring one back, or begin anew "
-                    "with another run.dir",
-                    location_, problems));
-  }
+  if (!problems.empty()) throw none_is_whole(location_, problems);
   return std::nullopt;
 }
 

@@ -38,8 +38,8 @@ class RunCheckpoints {
   CheckpointSaver& saver() { return *saver_; }
 
  private:
-  std::vector<checkpoint::Manifest> candidates(storage::ObjectStore& store,
-                                               const checkpoint::Survey& found) const;
+  void report_damage(const checkpoint::CheckpointId& id, const std::string& reason) const;
+  std::vector<checkpoint::Manifest> candidates(storage::ObjectStore& store) const;
   std::optional<checkpoint::Manifest> load_first_whole(storage::ObjectStore& store,
                                                        const std::vector<checkpoint::Manifest>& candidates,
                                                        TrainingState& state);

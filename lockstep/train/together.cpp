@@ -50,9 +50,12 @@ std::vector<RankFailure> failures_of(comm::Mesh& mesh, c10::Device device,
   return failures;
 }
 
-void together(comm::Mesh& mesh, c10::Device device, const std::function<void()>& action) {
-  const auto failures = failures_of(mesh, device, action);
+void throw_first(const std::vector<RankFailure>& failures) {
   if (!failures.empty()) throw_again(failures.front());
+}
+
+void together(comm::Mesh& mesh, c10::Device device, const std::function<void()>& action) {
+  throw_first(failures_of(mesh, device, action));
 }
 
 std::string from_rank_0(comm::Mesh& mesh, c10::Device device, const std::function<std::string()>& make) {

@@ -24,7 +24,10 @@ struct RankFailure {
 std::vector<RankFailure> failures_of(comm::Mesh& mesh, c10::Device device,
                                      const std::function<void()>& action);
 
-// The same, but the first failure is thrown on every rank.
+// Throws the first of them, if there is one, as the Error that it was.
+void throw_first(const std::vector<RankFailure>& failures);
+
+// Runs `action` as failures_of does; the first failure is thrown on every rank.
 void together(comm::Mesh& mesh, c10::Device device, const std::function<void()>& action);
 
 // Collective. Rank 0 runs `make`; every rank gets its text, or its Error.

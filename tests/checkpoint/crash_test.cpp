@@ -28,6 +28,14 @@ void save_three(storage::ObjectStore& store) {
 // Generation 2 begins, saves step 40 and removes step 20.
 void start_and_save(storage::ObjectStore& store) { SavingGroup(store, 2, kWorld, kRule).save(40); }
 
+int64_t calls_of_a_save() {
+  storage::MemoryStore store;
+  save_three(store);
+  storage::FaultyStore counting(store);
+  start_and_save(counting);
+  return counting.calls();
+}
+
 void expect_whole_and_usable(storage::ObjectStore& store, int generation, const std::string& after) {
   const Survey found = survey(store);
   ASSERT_FALSE(found.committed.empty()) << after;
@@ -44,14 +52,7 @@ void expect_whole_and_usable(storage::ObjectStore& store, int generation, const 
 }
 
 TEST(Crash, EveryCallOfASaveMayFail) {
-  int64_t num_calls = 0;
-  {
-    storage::MemoryStore store;
-    save_three(store);
-    storage::FaultyStore counting(store);
-    start_and_save(counting);
-    num_calls = counting.calls();
-  }
+  const int64_t num_calls = calls_of_a_save();
   int points = 0;
   for (int64_t call = 1; call <= num_calls; ++call) {
     for (const auto kind : storage::kErrors) {
@@ -70,14 +71,7 @@ TEST(Crash, EveryCallOfASaveMayFail) {
 }
 
 TEST(Crash, EveryCallOfASaveMayBeTheLast) {
-  int64_t num_calls = 0;
-  {
-    storage::MemoryStore store;
-    save_three(store);
-    storage::FaultyStore counting(store);
-    start_and_save(counting);
-    num_calls = counting.calls();
-  }
+  const int64_t num_calls = calls_of_a_save();
   int points = 0;
   TemporaryFolder template_folder;
   save_three(*storage::open_store(template_folder / "run"));

@@ -9,6 +9,7 @@
 #include "lockstep/checkpoint/committer.h"
 #include "lockstep/checkpoint/fetch_state.h"
 #include "lockstep/checkpoint/shard_plan.h"
+#include "lockstep/checkpoint/survey.h"
 #include "lockstep/checkpoint/write_shard.h"
 
 namespace lockstep::checkpoint {
@@ -68,7 +69,7 @@ class SavingGroup {
       claim.continues_token = manifest.token;
       break;
     }
-    committer_.emplace(store, claim, found, rule);
+    committer_.emplace(store, claim, rule);
   }
 
   void save(int64_t step, std::optional<double> held_out_loss = std::nullopt) {
