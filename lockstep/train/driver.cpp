@@ -117,6 +117,7 @@ class Driver {
       progress_.show(line);
     };
     options.on_notice = [this](const std::string& message) { complain(message); };
+    stopped_after_.reset();
     try {
       emit("launched", {{"plan", plan_.to_json()}, {"command", options_.worker_argv}});
       return launch::run_workers(options);
@@ -131,7 +132,10 @@ class Driver {
     if (!event.is_object()) return;
     const std::string name = event.value("event", "");
     if (name == "metrics") step_ = event.value("step", int64_t{0});
-    if (name == "checkpoint") has_checkpoint_ = true;
+    if (name == "checkpoint") {
+      has_checkpoint_ = true;
+      continue_from_.clear();  // from here on the run's own chain goes further than what was asked for
+    }
     if (name == "stopped") stopped_after_ = event.value("step", int64_t{0});
   }
 
@@ -152,9 +156,8 @@ class Driver {
       return false;
     }
     const double seconds = std::chrono::duration<double>(decision.delay).count();
-    complain(fmt::format(
-        "starting {} workers again in {:g} s{}", decision.num_workers, seconds,
-        has_checkpoint_ || !start_.is_new ? ", from the newest checkpoint" : ", from the beginning"));
+    complain(fmt::format("starting {} workers again in {:g} s, from {}", decision.num_workers, seconds,
+                         continuing_from()));
     plan_ = plan_run_of(recipe_, decision.num_workers, plan_.use_gpu);
     emit("restart", {{"num_workers", decision.num_workers}, {"seconds", seconds}});
     result.stop_signal = launch::wait_for_stop_signal(decision.delay);
@@ -164,8 +167,13 @@ class Driver {
       return false;
     }
     ++generation_;
-    continue_from_.clear();  // what was asked for once is in the run's own chain by now
     return true;
+  }
+
+  // Where the next start of the workers begins, in words.
+  std::string continuing_from() const {
+    if (!continue_from_.empty()) return continue_from_;
+    return has_checkpoint_ || !start_.is_new ? "the newest checkpoint" : "the beginning";
   }
 
   void end(const launch::LaunchResult& result, double seconds) {

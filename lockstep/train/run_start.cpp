@@ -13,6 +13,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/io_error.h"
 #include "lockstep/checkpoint/lineage.h"
+#include "lockstep/checkpoint/survey.h"
 #include "lockstep/record/record.h"
 #include "lockstep/train/checkpoint_place.h"
 
@@ -46,13 +47,20 @@ FileDescriptor lock(const record::RunDirectory& run) {
   return file;  // a file system without locks: the claims in the checkpoints' storage are left (lineage.h)
 }
 
-void refuse_a_finished_run(const record::RunDirectory& run, const Recipe& recipe) {
+void refuse_a_finished_run(const record::RunDirectory& run, storage::ObjectStore& checkpoints,
+                           const Recipe& recipe) {
   const auto record = record::read_record(run);
   if (!record || !record->contains("results") || !(*record)["results"].is_object()) return;
   const Json& results = (*record)["results"];
   if (!results.contains("weights_sha256") || !results.contains("steps")) return;
   const auto steps = results["steps"].get<int64_t>();
-  if (recipe.train.steps && *recipe.train.steps > steps) return;
+  if (recipe.train.steps && *recipe.train.steps > steps) {
+    if (!checkpoint::survey(checkpoints).committed.empty()) return;
+    throw ConfigError(
+        fmt::format("run.dir: {} holds a finished run ({} steps) without a checkpoint to train it further from "
+                    "(checkpoint.interval_steps was not set); choose another folder with run.dir=<folder>",
+                    run.path(), steps));
+  }
   throw ConfigError(
       fmt::format("run.dir: {0} holds a finished run ({1} steps); to train it further raise train.steps, "
                   "to train anew choose another folder with run.dir=<folder>, or remove it (rm -r {0})",
@@ -70,8 +78,8 @@ RunStart start_run(const std::string& run_dir, const std::string& recipe_path, c
   RunStart start{record::RunDirectory::open(run_dir)};
   start.is_new = false;
   start.lock = lock(start.run);
-  refuse_a_finished_run(start.run, recipe);
   const auto checkpoints = storage::open_store(checkpoint_location(recipe, start.run.path()));
+  refuse_a_finished_run(start.run, *checkpoints, recipe);
   start.generation = 1 + std::max(start.run.newest_generation(), checkpoint::newest_generation(*checkpoints));
   return start;
 }

@@ -166,6 +166,7 @@ TEST(BadInput, NoRoomForTwoCheckpointsIsSaidBeforeTraining) {
   EXPECT_EQ(run.run({"checkpoint.storage=" + (run.folder() / "disk").string()}).code, 7);
   EXPECT_THAT(run.err(), HasSubstr("two checkpoints take 2.73 MiB"));
   EXPECT_TRUE(run.metrics().empty());
+  EXPECT_FALSE(std::filesystem::exists(run.folder() / "disk/tiny/storage-check")) << "the probe was left";
 }
 
 TEST(BadInput, ARunThatIsFinishedIsNotTouched) {

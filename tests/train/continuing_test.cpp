@@ -144,6 +144,8 @@ TEST_F(Continuing, WithoutAWholeCheckpointNothingIsBegunAnew) {
 
 TEST_F(Continuing, AnotherTrainingIsRefusedByItsKeys) {
   EXPECT_EQ(run_.run({"train.stop_after=2"}).code, 0) << run_.err();
+  EXPECT_EQ(run_.run({"precision.compute=fp64"}).code, 2);
+  EXPECT_THAT(run_.err(), HasSubstr("precision.compute was \"fp32\", is \"fp64\" now"));
   EXPECT_EQ(run_.run({"optimizer.lr=0.5", "train.seed=9"}).code, 2);
   EXPECT_THAT(run_.err(), HasSubstr("optimizer.lr was 0.01, is 0.5 now; train.seed was 1, is 9 now"));
   EXPECT_THAT(checkpoint_steps(run_.dir()), ElementsAre(2));
@@ -185,6 +187,37 @@ TEST_F(Continuing, FromAnotherRunsCheckpoint) {
   EXPECT_EQ(other.metrics().at(0).at("step"), 4);
   EXPECT_EQ(other.run({"--from", other.dir() + "/checkpoints/step-00000009.g001"}).code, 2);
   EXPECT_THAT(other.err(), HasSubstr("there is no committed checkpoint"));
+}
+
+TEST_F(Continuing, FromAnotherRunHoldsForARestartBeforeTheFirstSave) {
+  EXPECT_EQ(run_.run({"train.stop_after=3"}).code, 0) << run_.err();
+  TinyRun other;
+  Process driver = other.start({"train.steps=20", "failure.max_failures=1", "--from", run_.dir()});
+  other.wait_for_steps(2);
+  for (const pid_t worker : workers_of(driver.pid())) kill(worker, SIGKILL);
+  EXPECT_EQ(driver.wait().code, 0) << other.err();
+  EXPECT_THAT(other.err(), HasSubstr("starting 2 workers again in 1 s, from " + run_.dir()));
+  EXPECT_EQ(other.events("restored", 2).at(0).at("step"), 3);
+}
+
+TEST_F(Continuing, FromACheckpointOfItsOwnKeepsThoseBeforeIt) {
+  const std::vector<std::string> settings = {"checkpoint.interval_steps=4", "checkpoint.keep_last=9"};
+  EXPECT_EQ(run_.run(with(settings, {"train.stop_after=10"})).code, 0) << run_.err();
+  const std::string from = run_.dir() + "/checkpoints/step-00000008.g001";
+  EXPECT_EQ(run_.run(with(settings, {"train.stop_after=1", "--from", from})).code, 0) << run_.err();
+  EXPECT_THAT(checkpoint_steps(run_.dir()), ElementsAre(9, 8, 4));
+}
+
+TEST_F(Continuing, AFinishedRunGoesFurtherOnlyFromACheckpoint) {
+  const std::vector<std::string> settings = {"schedule.name=constant", "schedule.warmup_steps=0"};
+  EXPECT_EQ(run_.run(with(settings, {"train.steps=3"})).code, 0) << run_.err();
+  EXPECT_EQ(run_.run(with(settings, {"train.steps=5"})).code, 2);
+  EXPECT_THAT(run_.err(), HasSubstr("holds a finished run (3 steps) without a checkpoint"));
+  TinyRun saved;
+  EXPECT_EQ(saved.run(with(settings, {"train.steps=3", "checkpoint.interval_steps=9"})).code, 0) << saved.err();
+  EXPECT_EQ(saved.run(with(settings, {"train.steps=5"})).code, 0) << saved.err();
+  EXPECT_EQ(saved.events("restored", 2).at(0).at("step"), 3);
+  EXPECT_EQ(saved.finished(2).at("steps"), 5);
 }
 
 // Case C02: the newest by number.
