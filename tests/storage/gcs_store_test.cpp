@@ -4,6 +4,7 @@
 
 #include "lockstep/base/io_error.h"
 #include "lockstep/storage/object_store.h"
+#include "tests/storage/get_text.h"
 #include "tests/storage/object_server.h"
 
 namespace lockstep::storage {
@@ -12,11 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-std::optional<std::string> get_text(ObjectStore& store, const Key& key, ByteRange range = {}) {
-  const auto bytes = store.get(key, range);
-  return bytes ? std::optional<std::string>(as_text(*bytes)) : std::nullopt;
-}
 
 TEST(GcsStore, DoesWhatStoresDo) {
   if (!ObjectServer::is_installed()) GTEST_SKIP() << "no server here: scripts/setup --s3 installs it";

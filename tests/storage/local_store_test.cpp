@@ -7,6 +7,7 @@
 
 #include "lockstep/base/error.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/storage/get_text.h"
 
 namespace lockstep::storage {
 namespace {
@@ -16,11 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
-
-std::optional<std::string> get_text(ObjectStore& store, const Key& key, ByteRange range = {}) {
-  const auto bytes = store.get(key, range);
-  return bytes ? std::optional<std::string>(as_text(*bytes)) : std::nullopt;
-}
 
 class LocalStoreTest : public testing::Test {
  protected:

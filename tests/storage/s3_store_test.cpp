@@ -9,6 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/io_error.h"
 #include "lockstep/storage/retrying_store.h"
+#include "tests/storage/get_text.h"
 #include "tests/storage/s3_server.h"
 
 namespace lockstep::storage {
@@ -20,11 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
-
-std::optional<std::string> get_text(ObjectStore& store, const Key& key, ByteRange range = {}) {
-  const auto bytes = store.get(key, range);
-  return bytes ? std::optional<std::string>(as_text(*bytes)) : std::nullopt;
-}
 
 // No two MiB of it are alike.
 std::string large_value(size_t size) {
