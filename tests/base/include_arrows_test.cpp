@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace lockstep {
 namespace {
@@ -20,10 +21,10 @@ void plant(const TemporaryFolder& root, const std::string& file, const std::stri
   std::ofstream(path) << text;
 }
 
-TEST(IncludeArrows, HoldInThisSourceTree) { EXPECT_THAT(broken_arrows(LOCKSTEP_SOURCE_DIR), IsEmpty()); }
+TEST(IncludeArrows, HoldInThisSourceTree) { EXPECT_THAT(broken_arrows(source_path()), IsEmpty()); }
 
 TEST(IncludeArrows, NoHeaderIncludesLibtorchsUmbrella) {
-  EXPECT_THAT(umbrella_includes(LOCKSTEP_SOURCE_DIR), IsEmpty());
+  EXPECT_THAT(umbrella_includes(source_path()), IsEmpty());
 }
 
 TEST(IncludeArrows, BrokenOneIsFoundAmongGoodOnes) {

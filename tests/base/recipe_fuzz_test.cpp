@@ -9,6 +9,7 @@
 #include "lockstep/base/recipe.h"
 #include "lockstep/base/recipe_keys.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace lockstep {
 namespace {
@@ -111,7 +112,7 @@ TEST(RecipeFuzz, RandomYamlMarks) {
 
 TEST(RecipeFuzz, ChangedBytesOfARealRecipe) {
   Random random(3);
-  const std::string whole = read_file(LOCKSTEP_SOURCE_DIR "/examples/demo.yaml");
+  const std::string whole = read_file(source_path("examples/demo.yaml"));
   ASSERT_FALSE(whole.empty());
   for (int i = 0; i < 1500; ++i) {
     std::string text = whole;

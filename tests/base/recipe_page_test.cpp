@@ -7,6 +7,7 @@
 
 #include "lockstep/base/recipe_keys.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace lockstep {
 namespace {
@@ -20,7 +21,7 @@ struct Row {
 // The rows of the page's tables by the key in their first column.
 std::map<std::string, Row> rows_of_page() {
   std::map<std::string, Row> rows;
-  std::istringstream page(read_file(LOCKSTEP_SOURCE_DIR "/docs/recipe.md"));
+  std::istringstream page(read_file(source_path("docs/recipe.md")));
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| `")) continue;
     std::vector<std::string> cells;

@@ -6,6 +6,7 @@
 
 #include "lockstep/checkpoint/fetch_state.h"
 #include "lockstep/checkpoint/survey.h"
+#include "tests/paths.h"
 
 namespace lockstep::checkpoint {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(GoldenFile, VersionOneIsRead) {
-  const auto store = storage::open_store(LOCKSTEP_TEST_DATA "/checkpoint/v1");
+  const auto store = storage::open_store(test_data("checkpoint/v1"));
   const Survey found = survey(*store);
   ASSERT_EQ(found.committed.size(), 1u);
   const Manifest& manifest = found.committed[0];

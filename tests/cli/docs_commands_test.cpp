@@ -12,6 +12,8 @@
 
 #include "lockstep_program.h"
 
+#include "tests/paths.h"
+
 namespace lockstep::cli {
 namespace {
 
@@ -66,7 +68,7 @@ bool trains(const std::string& command) {
 
 TEST(DocsCommands, DoWhatTheirPagesShow) {
   int num_examples = 0;
-  for (const auto& page : std::filesystem::directory_iterator(LOCKSTEP_SOURCE_DIR "/docs/commands")) {
+  for (const auto& page : std::filesystem::directory_iterator(source_path("docs/commands"))) {
     for (const Example& example : examples_in(page.path())) {
       SCOPED_TRACE(example.place + ": " + example.command);
       ++num_examples;
@@ -84,7 +86,7 @@ TEST(DocsCommands, DoWhatTheirPagesShow) {
 
 TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
   std::string sources;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(LOCKSTEP_SOURCE_DIR "/lockstep")) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(source_path("lockstep"))) {
     if (file.path().extension() != ".cpp") continue;
     std::ostringstream text;
     text << std::ifstream(file.path()).rdbuf();
@@ -94,7 +96,7 @@ TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
   const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)", "ended with signal",
                                              "No space left on device", "The provided token has expired",
                                              "Operation too slow"};
-  std::ifstream page(LOCKSTEP_SOURCE_DIR "/docs/troubleshooting.md");
+  std::ifstream page(source_path("docs/troubleshooting.md"));
   int num_headings = 0;
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("### `")) continue;
@@ -114,7 +116,7 @@ TEST(DocsCommands, EveryCommandHasAPage) {
   const std::string commands = help.out.substr(help.out.find("Subcommands:"));
   for (std::sregex_iterator it(commands.begin(), commands.end(), command), end; it != end; ++it) {
     ++num_commands;
-    EXPECT_TRUE(std::filesystem::exists(LOCKSTEP_SOURCE_DIR "/docs/commands/" + (*it)[1].str() + ".md"))
+    EXPECT_TRUE(std::filesystem::exists(source_path("docs/commands/" + (*it)[1].str() + ".md")))
         << (*it)[1];
   }
   EXPECT_GE(num_commands, 4);

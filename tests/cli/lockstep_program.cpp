@@ -12,6 +12,7 @@
 #include "lockstep/base/process.h"
 #include "lockstep/cli/app.h"
 #include "lockstep/launch/report_errors.h"
+#include "tests/paths.h"
 
 namespace lockstep::cli {
 namespace {
@@ -25,7 +26,7 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 Finished lockstep(const std::vector<std::string>& arguments) {
-  std::filesystem::current_path(LOCKSTEP_SOURCE_DIR);
+  std::filesystem::current_path(source_path());
   std::vector<const char*> argv = {"lockstep"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   testing::internal::CaptureStdout();
@@ -39,8 +40,8 @@ Finished shell(const std::string& command) {
   std::string folder = (std::filesystem::temp_directory_path() / "lockstep-cli-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
   auto process = Process::start(
-      {.argv = {"bash", "-c", "cd '" LOCKSTEP_SOURCE_DIR "' && " + command},
-       .environment = {{"PATH", LOCKSTEP_BINARY_DIR "/bin:" + env_var("PATH").value_or("/usr/bin:/bin")}},
+      {.argv = {"bash", "-c", "cd '" + source_path() + "' && " + command},
+       .environment = {{"PATH", build_path("bin") + ":" + env_var("PATH").value_or("/usr/bin:/bin")}},
        .standard_output = Output::file(folder + "/out"),
        .standard_error = Output::file(folder + "/err")});
   const int code = process.wait().shell_code();

@@ -12,11 +12,12 @@
 #include "lockstep/data/dataset.h"
 #include "lockstep/data/row.h"
 #include "lockstep/text/tokenizer.h"
+#include "tests/paths.h"
 
 namespace lockstep::data {
 
 // Under tests/data.
-inline std::string input(const std::string& name) { return std::string(LOCKSTEP_TEST_DATA) + "/" + name; }
+inline std::string input(const std::string& name) { return test_data(name); }
 
 // A file in the test's own temporary folder; returns its path. One line each.
 std::string write_lines(const std::string& name, const std::vector<std::string>& lines);

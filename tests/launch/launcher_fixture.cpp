@@ -6,6 +6,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/paths.h"
+
 namespace lockstep::launch {
 namespace {
 
@@ -26,7 +28,7 @@ LauncherTest::LauncherTest() {
 LauncherTest::~LauncherTest() { std::filesystem::remove_all(folder_); }
 
 LaunchOptions LauncherTest::options(int num_workers, const std::vector<std::string>& commands) const {
-  LaunchOptions options{.argv = {LOCKSTEP_BINARY_DIR "/bin/scripted_worker"}, .run_dir = folder_};
+  LaunchOptions options{.argv = {build_path("bin/scripted_worker")}, .run_dir = folder_};
   options.argv.insert(options.argv.end(), commands.begin(), commands.end());
   for (int rank = 0; rank < num_workers; ++rank) options.log_paths.push_back(log_path(rank));
   return options;
@@ -35,8 +37,8 @@ LaunchOptions LauncherTest::options(int num_workers, const std::vector<std::stri
 Process LauncherTest::start(int num_workers, const std::vector<std::string>& commands,
                             std::chrono::milliseconds stop_grace) const {
   ProcessOptions process{
-      .argv = {LOCKSTEP_BINARY_DIR "/bin/scripted_launcher", folder_, std::to_string(num_workers),
-               std::to_string(stop_grace.count()), LOCKSTEP_BINARY_DIR "/bin/scripted_worker"},
+      .argv = {build_path("bin/scripted_launcher"), folder_, std::to_string(num_workers),
+               std::to_string(stop_grace.count()), build_path("bin/scripted_worker")},
       .standard_output = Output::file(folder_ / "launcher.log"),
       .standard_error = Output::with_stdout()};
   process.argv.insert(process.argv.end(), commands.begin(), commands.end());

@@ -113,7 +113,9 @@ TEST(WeightShapes, ListEachTensorOnceInOrder) {
   EXPECT_EQ(shapes.size(), files.tensors().size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     EXPECT_EQ(files.find(shapes[i].name)->shape, shapes[i].shape);
-    if (i > 0) EXPECT_LT(shapes[i - 1].name, shapes[i].name);
+    if (i > 0) {
+      EXPECT_LT(shapes[i - 1].name, shapes[i].name);
+    }
   }
 }
 

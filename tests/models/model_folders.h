@@ -7,10 +7,11 @@
 #include "lockstep/models/json_file.h"
 #include "lockstep/nn/materialize.h"
 #include "tests/models/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace lockstep::models {
 
-inline std::string test_folder(const std::string& name) { return LOCKSTEP_TEST_DATA "/models/" + name; }
+inline std::string test_folder(const std::string& name) { return test_data("models/" + name); }
 
 // The model of a folder, whole and on the CPU.
 inline CausalLM load_whole(const std::string& folder, at::ScalarType dtype = at::kFloat) {

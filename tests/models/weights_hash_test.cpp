@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/models/safetensors_reader.h"
+#include "tests/paths.h"
 
 namespace lockstep::models {
 namespace {
@@ -39,7 +40,7 @@ TEST(WeightsHash, DoesNotDependOnThePieces) {
 }
 
 TEST(WeightsHash, OfAModelIsWhatTheDocumentedPythonPrints) {
-  const SafetensorsReader reader(LOCKSTEP_TEST_DATA "/models/plain_f32");
+  const SafetensorsReader reader(test_data("models/plain_f32"));
   std::map<std::string, const StoredTensor*> in_order;
   for (const StoredTensor& tensor : reader.tensors()) in_order[tensor.name] = &tensor;
   WeightsHash hash;

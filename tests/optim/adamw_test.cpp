@@ -14,6 +14,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
+#include "tests/paths.h"
 
 namespace lockstep::optim {
 namespace {
@@ -36,7 +37,7 @@ void expect_refusal(const std::function<void()>& body, const std::string& words)
 }
 
 TEST(AdamW, EqualsTorchOverTenSteps) {
-  const auto reference = Json::parse(std::ifstream(LOCKSTEP_TEST_DATA "/optim/adamw.json"));
+  const auto reference = Json::parse(std::ifstream(test_data("optim/adamw.json")));
   for (const Json& expected : reference["cases"]) {
     const bool is_float = expected["dtype"] == "float32";
     const auto dtype = is_float ? at::kFloat : at::kDouble;

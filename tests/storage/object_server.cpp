@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "lockstep/base/check.h"
+#include "tests/paths.h"
 
 namespace lockstep::storage {
 
@@ -13,7 +14,7 @@ bool ObjectServer::is_installed() { return std::filesystem::exists(LOCKSTEP_OBJE
 ObjectServer::ObjectServer(const std::string& script, const std::vector<std::string>& options, int port) {
   ProcessOptions process;
   process.argv = {LOCKSTEP_OBJECT_SERVER_PYTHON,
-                  LOCKSTEP_SOURCE_DIR "/tests/storage/" + script,
+                  source_path("tests/storage/" + script),
                   "--bucket",
                   "bucket",
                   "--port",

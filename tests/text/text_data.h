@@ -5,11 +5,12 @@
 #include <string>
 
 #include "lockstep/base/json.h"
+#include "tests/paths.h"
 
 namespace lockstep::text {
 
 inline std::string data_path(const std::string& name) {
-  return std::string(LOCKSTEP_TEST_DATA) + "/text/" + name;
+  return test_data("text/" + name);
 }
 
 inline Json read_json(const std::string& path) {

@@ -10,6 +10,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
+#include "tests/paths.h"
 
 namespace lockstep::train {
 namespace {
@@ -40,7 +41,7 @@ class DriverTest : public ::testing::Test {
   DriverOptions options(const std::vector<std::string>& commands) const {
     DriverOptions options{.recipe_path = folder_ / "recipe.yaml",
                           .overrides = {"run.dir=" + run_dir().string()}};
-    options.worker_argv = {LOCKSTEP_BINARY_DIR "/bin/scripted_worker"};
+    options.worker_argv = {build_path("bin/scripted_worker")};
     options.worker_argv.insert(options.worker_argv.end(), commands.begin(), commands.end());
     return options;
   }

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "tests/paths.h"
 #include "tests/train/saved_state.h"
 #include "tests/train/tiny_run.h"
 
@@ -26,7 +27,7 @@ class NonFinite : public ::testing::TestWithParam<int> {
 
   std::vector<std::string> settings(const std::vector<std::string>& more) const {
     std::vector<std::string> result = {
-        "model.source=" LOCKSTEP_TEST_DATA "/models/inf_row_z",
+        "model.source=" + test_data("models/inf_row_z"),
         "model.init=pretrained",
         "data.sources=[{path: " + (run_.folder() / "rows.jsonl").string() + "}]",
         "data.packing=none",

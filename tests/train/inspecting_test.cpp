@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/paths.h"
 #include "tests/train/tiny_run.h"
 
 namespace lockstep::train {
@@ -23,7 +24,7 @@ class Inspecting : public ::testing::Test {
   // `lockstep ARGUMENTS`; its standard output is `out`.
   int lockstep(std::vector<std::string> arguments) {
     ProcessOptions options;
-    options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep"};
+    options.argv = {build_path("bin/lockstep")};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     std::filesystem::remove(run_.folder() / "inspected");
     options.standard_output = Output::file(run_.folder() / "inspected");

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "lockstep/record/run_directory.h"
+#include "tests/paths.h"
 
 namespace lockstep::train::testing {
 namespace {
@@ -59,12 +60,12 @@ TinyRun::~TinyRun() { std::filesystem::remove_all(folder_); }
 
 ProcessOptions TinyRun::options(const std::vector<std::string>& arguments) const {
   ProcessOptions options;
-  options.argv = {LOCKSTEP_BINARY_DIR "/bin/lockstep",
+  options.argv = {build_path("bin/lockstep"),
                   "train",
-                  LOCKSTEP_SOURCE_DIR "/examples/tiny.yaml",
+                  source_path("examples/tiny.yaml"),
                   "run.dir=" + dir(),
-                  "model.source=" LOCKSTEP_SOURCE_DIR "/examples/tiny/model",
-                  "data.sources=[{path: " LOCKSTEP_SOURCE_DIR "/examples/tiny/text.jsonl}]"};
+                  "model.source=" + source_path("examples/tiny/model"),
+                  "data.sources=[{path: " + source_path("examples/tiny/text.jsonl") + "}]"};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.standard_output = Output::file(folder_ / "out");
   options.standard_error = Output::file(folder_ / "err");

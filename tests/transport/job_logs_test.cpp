@@ -8,6 +8,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/transport/verdict.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 #include "tests/transport/fake_job.h"
 #include "tests/transport/log_files.h"
 
@@ -47,7 +48,7 @@ TEST(JobLogs, FilesOfRanksAreOneJob) {
 
 TEST(JobLogs, WholeLogsAreJobsOfTheirOwn) {
   std::vector<std::string> paths;
-  for (const ExpectedRow& row : expected_rows()) paths.push_back(LOCKSTEP_TEST_DATA "/transport/" + row.file);
+  for (const ExpectedRow& row : expected_rows()) paths.push_back(test_data("transport/" + row.file));
   EXPECT_THAT(read_job_logs(paths), SizeIs(25));
 }
 

@@ -5,6 +5,7 @@
 #include "lockstep/base/check.h"
 #include "lockstep/transport/verdict_tsv.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace lockstep::transport {
 
@@ -27,7 +28,7 @@ std::vector<ExpectedRow> expected_rows() {
 }
 
 std::string log_text(const std::string& file) {
-  const std::string text = read_file(LOCKSTEP_TEST_DATA "/transport/" + file);
+  const std::string text = read_file(test_data("transport/" + file));
   LOCKSTEP_CHECK(!text.empty()) << file;
   return text;
 }
