@@ -1,5 +1,7 @@
 #include "lockstep/comm/work_thread.h"
 
+#include "lockstep/comm/wait_time.h"
+
 namespace lockstep::comm {
 
 struct WorkThread::Task : Work::State {
@@ -20,6 +22,7 @@ struct WorkThread::Task : Work::State {
   }
 
   void wait() override {
+    const CountedWait counted;
     std::unique_lock lock(mutex);
     finished.wait(lock, [&] { return done; });
     if (error) std::rethrow_exception(error);

@@ -28,9 +28,10 @@ std::string text(const Json& object, const char* key) {
 }
 
 bool is_ours(std::string_view key) {
-  constexpr std::string_view kKeys[] = {"version",      "time", "generation", "event",
-                                        "step",         "loss", "tokens",     "grad_norm",
-                                        "tokens_per_s", "lr",   "step_ms",    "peak_bytes"};
+  constexpr std::string_view kKeys[] = {"version",      "time",       "generation",    "event",
+                                        "step",         "loss",       "tokens",        "grad_norm",
+                                        "tokens_per_s", "lr",         "step_ms",       "peak_bytes",
+                                        "slowest_rank", "slowest_ms", "slowest_phase", "median_rank_ms"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 

@@ -13,6 +13,12 @@ Json StepMetrics::to_json() const {
   if (grad_norm) json["grad_norm"] = *grad_norm;
   json["lr"] = lr;
   json["step_ms"] = step_ms;
+  if (slowest) {
+    json["slowest_rank"] = slowest->rank;
+    json["slowest_ms"] = slowest->ms;
+    json["slowest_phase"] = slowest->phase;
+    json["median_rank_ms"] = slowest->median_ms;
+  }
   if (peak_bytes) json["peak_bytes"] = *peak_bytes;
   if (skipped) json["skipped"] = *skipped;
 

@@ -12,6 +12,14 @@
 
 namespace lockstep::record {
 
+// Of the ranks' own times, without what they waited for each other, the longest.
+struct SlowestRank {
+  int rank = 0;
+  double ms = 0;
+  std::string phase;     // in which it is furthest above the others
+  double median_ms = 0;  // over all ranks; of an even number the lower one
+};
+
 struct StepMetrics {
   int64_t step = 0;                    // optimizer step, from 1
   double loss = 0;                     // mean over the trained tokens of the global batch
@@ -20,6 +28,7 @@ struct StepMetrics {
   std::optional<double> grad_norm;     // before clipping
   double lr = 0;                       // that the step used
   double step_ms = 0;                  // wall time of the step
+  std::optional<SlowestRank> slowest;  // absent: there is one rank
   std::optional<int64_t> peak_bytes;   // most that this rank used so far: on its GPU, or of its process
   std::optional<std::string> skipped;  // why the weights were left as they were; absent: they were not
   Json reported;                       // what the train function reported: an object, or null

@@ -1,21 +1,19 @@
 #include "lockstep/train/train_context.h"
 
 #include <ATen/Context.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-#include <csignal>
 #include <set>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/optim/schedule.h"
+#include "lockstep/train/step_exchange.h"
 #include "lockstep/train/step_verdict.h"
 #include "lockstep/train/stop_request.h"
+#include "lockstep/train/straggler.h"
 
 namespace lockstep::train {
 namespace {
@@ -95,6 +93,7 @@ BatchRange TrainContext::batches() {
                                                 steps_done_ * data_.dataset->global_batch());
   if (steps_done_ == 0) evaluate("before");
   step_start_ = std::chrono::steady_clock::now();
+  clock_.take();
   since_save_.restart();
   return BatchRange(*this);
 }
@@ -115,12 +114,15 @@ void TrainContext::restore() {
 std::optional<Batch> TrainContext::next_batch() {
   end_step();
   if (stopped_) return std::nullopt;
+  clock_.enter(Phase::kData);
   auto batch = stream_->next();
   if (!batch) {
     // Here and not in `finish`: evaluate_with's function may refer to the train function's own.
+    clock_.pause();
     evaluate("after");
     return std::nullopt;
   }
+  clock_.enter(Phase::kForward);
   at::manual_seed(row_seed(recipe_.train.seed, batch->first_row));
   return Batch(std::move(*batch));
 }
@@ -130,44 +132,38 @@ void BatchRange::advance() { current_ = context_.next_batch(); }
 bool TrainContext::step(const at::Tensor& loss, const Batch& batch) {
   LOCKSTEP_CHECK(loss.numel() == 1) << "a loss is a scalar, got " << loss.sizes();
   mesh().position().step = batch.step;
+  clock_.enter(Phase::kBackward);
   model_->set_last_micro_batch(batch.last_micro_batch);
   const at::Tensor share = loss / static_cast<double>(batch.step_tokens);
   share.backward();
   const at::Tensor value = share.detach().to(at::kDouble);
   loss_sum_ = loss_sum_.defined() ? loss_sum_ + value : value;
   micro_batches_.push_back({loss.detach(), batch.first_row, batch.tokens.size(0)});
-  if (!batch.last_micro_batch) return false;
-  update(batch);
-  return true;
+  if (batch.last_micro_batch) update(batch);
+  clock_.enter(Phase::kReport);
+  return batch.last_micro_batch;
 }
 
 void TrainContext::update(const Batch& batch) {
   mesh().position().phase = "optimizer";
-  // One small sum tells every rank the loss, whether a signal came to any of them, how far their
-  // saves are, and rank 0's clock.
-  const int signal = stop_signal();
-  const SaveStatus saving = checkpoints_.saver().status();
-  const bool half_hour_is_over = rank() == 0 && since_save_.elapsed() >= kSaveInterval;
-  const at::Tensor counts =
-      at::tensor({signal == SIGINT ? 1.0 : 0.0, signal == SIGTERM ? 1.0 : 0.0, saving.written, saving.failed,
-                  saving.committed, half_hour_is_over ? 1.0 : 0.0},
-                 at::kDouble);
-  at::Tensor sums = at::cat({loss_sum_.view({1}), counts.to(loss_sum_.device())});
+  const RankNews mine{.stop_signal = stop_signal(),
+                      .saving = checkpoints_.saver().status(),
+                      .half_hour_is_over = since_save_.elapsed() >= kSaveInterval,
+                      .times = clock_.take()};
+  clock_.pause();  // on a GPU the host now waits for the device
+  const at::Tensor sum = exchange(mesh(), loss_sum_, mine);
   loss_sum_.reset();
-  mesh().world().all_reduce(sums).wait();
   const double norm = model_->clip_grad_norm(recipe_.optimizer.max_grad_norm);
-  const at::Tensor on_host = sums.to(at::kCPU);
-  const double* sum = on_host.const_data_ptr<double>();
-  const double loss = sum[0];
-  if (sum[1] > 0) stopped_by_ = SIGINT;
-  if (sum[2] > 0) stopped_by_ = SIGTERM;
-  checkpoints_.saver().advance({sum[3], sum[4], sum[5]});
-  save_is_due_ = sum[6] > 0;
+  const StepNews news = read_news(sum, world_size());
+  clock_.enter(Phase::kOptimizer);
+  if (news.stop_signal != 0) stopped_by_ = news.stop_signal;
+  checkpoints_.saver().advance(news.saving);
+  save_is_due_ = news.half_hour_is_over;
 
   metrics_ = {};
-  const auto reason = guard_.judge(loss, norm);
+  const auto reason = guard_.judge(news.loss, norm);
   if (reason) {
-    skip(batch, loss, norm, *reason);
+    skip(batch, news.loss, norm, *reason);
   } else {
     optimizer_->set_lr(
         optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
@@ -179,13 +175,14 @@ void TrainContext::update(const Batch& batch) {
   steps_done_ = batch.step + 1;
   const auto now = std::chrono::steady_clock::now();
   metrics_.step = steps_done_;
-  metrics_.loss = loss;
+  metrics_.loss = news.loss;
   metrics_.tokens = batch.step_tokens;
   metrics_.step_ms = std::chrono::duration<double, std::milli>(now - step_start_).count();
   metrics_.tokens_per_s = static_cast<double>(batch.step_tokens) / (metrics_.step_ms / 1000);
   metrics_.grad_norm = norm;
   metrics_.lr = optimizer_->lr();
   metrics_.peak_bytes = engine_.peak_bytes();
+  if (world_size() > 1) metrics_.slowest = slowest_of(news.times);
   step_start_ = now;
   step_open_ = true;
 }
@@ -231,11 +228,13 @@ void TrainContext::end_step() {
                                       .stop_requested = stopped_by_ != 0,
                                       .half_hour_is_over = save_is_due_},
                                      recipe_);
+  clock_.pause();
   if (verdict.evaluate) evaluate("during");
   if (verdict.save) save();
   stopped_ = verdict.stop;
   if (stopped_) checkpoints_.saver().finish();
   if (verdict.evaluate || verdict.save) step_start_ = std::chrono::steady_clock::now();
+  clock_.enter(Phase::kReport);
 }
 
 void TrainContext::save() {

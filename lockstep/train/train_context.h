@@ -34,6 +34,7 @@
 #include "lockstep/train/engine.h"
 #include "lockstep/train/language_model.h"
 #include "lockstep/train/non_finite.h"
+#include "lockstep/train/phase_clock.h"
 #include "lockstep/train/reporter.h"
 #include "lockstep/train/run_checkpoints.h"
 #include "lockstep/train/step_guard.h"
@@ -151,6 +152,7 @@ class TrainContext {
   std::map<std::string, double> held_out_;     // loss by "before", "during" (the last), "after"
   std::optional<int64_t> evaluated_at_;        // steps done when "during" was measured
   std::chrono::steady_clock::time_point step_start_;
+  PhaseClock clock_;  // this rank's own time of the step under way
   Stopwatch since_save_;
   bool save_is_due_ = false;  // alike on every rank
   bool stopped_ = false;

@@ -25,6 +25,7 @@ StepMetrics step_three() {
           .grad_norm = 0.5,
           .lr = 0.001,
           .step_ms = 4000,
+          .slowest = SlowestRank{1, 3900, "data", 2100.5},
           .peak_bytes = 1 << 20};
 }
 
@@ -37,7 +38,9 @@ TEST(MetricsWriter, ALineHasTheKeysInOrderAndThenWhatWasReported) {
   EXPECT_THAT(
       file.lines,
       ElementsAre("{\"step\":3,\"loss\":2.5,\"tokens\":4096,\"tokens_per_s\":1024.0,\"grad_norm\":0.5,"
-                  "\"lr\":0.001,\"step_ms\":4000.0,\"peak_bytes\":1048576,\"accuracy\":0.25}"));
+                  "\"lr\":0.001,\"step_ms\":4000.0,\"slowest_rank\":1,\"slowest_ms\":3900.0,\"slowest_"
+                  "phase\":\"data\","
+                  "\"median_rank_ms\":2100.5,\"peak_bytes\":1048576,\"accuracy\":0.25}"));
 }
 
 TEST(MetricsWriter, WhatIsNotKnownIsLeftOutAndWhatIsNotFiniteIsNull) {
