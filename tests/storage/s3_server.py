@@ -12,6 +12,13 @@ The access key of a request says how it is answered:
                once they have lived so long
     others     as S3 does
 
+One part of an upload may have another fate: --part 2 --of TEXT --fate FATE, for the second parts of values
+with TEXT in their keys:
+
+    die   the server ends
+    hold  the first of them is never answered; prints "holds KEY"
+    deny  403 AccessDenied
+
 Prints "port N" once it serves, and "gave KEY" for each key given. Ends when it is killed.
 """
 
@@ -48,13 +55,15 @@ ALWAYS = {
     "forbidden": error("403 Forbidden", "AccessDenied", "Access Denied"),
     "expired": EXPIRED,
 }
+HOLD = "hold"
 
 
 class Front:
     """WSGI: answers what the access key asks for, and passes the rest to moto."""
 
-    def __init__(self, die_at_part):
-        self.die_at_part = die_at_part
+    def __init__(self, part, of, fate):
+        self.part, self.of, self.fate = part, of, fate
+        self.holds = False
         self.server = DomainDispatcherApplication(create_backend_app)
         self.lock = threading.Lock()
         self.expirations = {}  # of the keys that were given
@@ -67,6 +76,8 @@ class Front:
                 answer = self.give_keys(environ, float(query["live"][0]))
             else:
                 answer = self.refusal(environ, query)
+        if answer == HOLD:
+            threading.Event().wait()
         if answer is None:
             return self.server(environ, start_response)
         status, content_type, body = answer
@@ -87,8 +98,15 @@ class Front:
 
     def refusal(self, environ, query):
         part = query.get("partNumber", [""])[0]
-        if self.die_at_part and part == str(self.die_at_part):
-            os._exit(1)
+        if part == str(self.part) and self.of in environ["PATH_INFO"]:
+            if self.fate == "die":
+                os._exit(1)
+            if self.fate == "deny":
+                return ALWAYS["forbidden"]
+            if not self.holds:
+                self.holds = True
+                print(f"holds {environ['PATH_INFO']}", flush=True)
+                return HOLD
         key = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].partition("/")[0]
         if key in ALWAYS:
             return ALWAYS[key]
@@ -119,12 +137,14 @@ def main():
     parser.add_argument("--bucket", required=True, help="is there from the start")
     parser.add_argument("--num-keys", type=int, default=0, help="that are in it")
     parser.add_argument("--tls", action="store_true", help="with a certificate that nobody signed")
-    parser.add_argument("--die-at-part", type=int, help="die when an upload's part of this number arrives")
+    parser.add_argument("--part", type=int, help="number of the part that has another fate")
+    parser.add_argument("--of", default="", help="text in the keys of the values that it is part of")
+    parser.add_argument("--fate", choices=["die", "hold", "deny"], default="die")
     options = parser.parse_args()
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     make_bucket(options.bucket, options.num_keys)
-    server = make_server("127.0.0.1", options.port, Front(options.die_at_part), threaded=True,
+    server = make_server("127.0.0.1", options.port, Front(options.part, options.of, options.fate), threaded=True,
                          ssl_context="adhoc" if options.tls else None)
     print(f"port {server.port}", flush=True)
     server.serve_forever()

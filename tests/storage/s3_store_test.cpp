@@ -196,7 +196,7 @@ TEST_F(S3StoreTest, AnUploadThatFailsInTheMiddleIsNeverSeen) {
 }
 
 TEST_F(S3StoreTest, AServerThatDiesInMidUploadAndComesBackGetsTheWholeValue) {
-  S3Server dying({"--die-at-part", "2"});
+  S3Server dying({"--part", "2", "--fate", "die"});
   const auto store = open_retrying_store(dying.location("runs"));
   const std::string value = large_value(25 * kMiB);
   std::thread writer([&] { store->put("key", as_bytes(value)); });

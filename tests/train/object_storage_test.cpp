@@ -4,8 +4,13 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <thread>
 
+#include "lockstep/storage/object_store.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/paths.h"
 #include "tests/storage/s3_server.h"
 #include "tests/train/saved_state.h"
 #include "tests/train/tiny_run.h"
@@ -64,6 +69,71 @@ TEST_F(ObjectStorage, KilledWorkersAreStartedAgainFromTheBucket) {
   for (const pid_t worker : workers_of(driver.pid())) kill(worker, SIGKILL);
   EXPECT_EQ(driver.wait().code, 0) << run_.err();
   EXPECT_EQ(run_.finished(2).at("weights_sha256"), local.finished().at("weights_sha256"));
+}
+
+// A model whose shards travel in two parts: 15 MB each, where one part takes 10 MiB.
+class LargeShards : public ObjectStorage {
+ protected:
+  // `fate`: of the second part of what the second save uploads (s3_server.py).
+  void start_server(const std::string& file, const std::string& fate) {
+    server_.emplace(
+        std::vector<std::string>{"--part", "2", "--of", "step-00000004.g001/" + file, "--fate", fate});
+  }
+
+  std::vector<std::string> settings(const TinyRun& run) const {
+    const std::filesystem::path model = run.folder() / "model";
+    std::filesystem::copy(source_path("examples/tiny/model"), model);
+    Json config = Json::parse(read_file(model / "config.json"));
+    config.update({{"hidden_size", 256}, {"head_dim", 64}, {"intermediate_size", 1280}});
+    std::ofstream(model / "config.json") << config;
+    return {"model.source=" + model.string(), "determinism=run", "checkpoint.interval_steps=2",
+            "train.steps=8", "data.held_out="};
+  }
+  // The same run, with its checkpoints on the disk and nothing in its way.
+  void run_undisturbed() { ASSERT_EQ(local_.run(settings(local_)).code, 0) << local_.err(); }
+  void expect_the_same_bits(int generation) const {
+    EXPECT_EQ(run_.finished(generation).at("weights_sha256"), local_.finished().at("weights_sha256"));
+    EXPECT_EQ(newest_hashes(place()), newest_hashes(local_.dir()));
+    for (const auto& key : storage::open_store(place())->list("")) {
+      EXPECT_THAT(key, ::testing::Not(HasSubstr("step-00000004.g001")));
+    }
+  }
+
+  TinyRun local_;
+};
+
+TEST_F(LargeShards, AWorkerThatIsKilledInMidUploadLeavesNothingAndTheSaveBeforeCounts) {
+  run_undisturbed();
+  start_server("shard-00001", "hold");
+  auto wanted = settings(run_);
+  wanted.insert(wanted.end(), {"checkpoint.storage=" + server_->location("runs"), "failure.max_failures=1"});
+  Process driver = run_.start(wanted);
+  while (server_->output().find("holds ") == std::string::npos) {
+    ASSERT_FALSE(driver.poll()) << run_.err();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  kill(workers_of(driver.pid()).at(1), SIGKILL);  // rank 1, whose upload is held
+
+  EXPECT_EQ(driver.wait().code, 0) << run_.err();
+  EXPECT_THAT(run_.err(), HasSubstr("SIGKILL"));
+  EXPECT_EQ(run_.events("restored", 2).at(0).at("step"), 2);
+  expect_the_same_bits(2);
+}
+
+TEST_F(LargeShards, AnUploadThatIsRefusedInTheMiddleCostsItsSaveAndNothingElse) {
+  run_undisturbed();
+  start_server("shard-00001", "deny");
+  auto wanted = settings(run_);
+  wanted.insert(wanted.end(), {"checkpoint.storage=" + server_->location("runs"), "checkpoint.keep_last=9"});
+  EXPECT_EQ(run_.run(wanted).code, 0) << run_.err();
+
+  const auto failures = run_.events("checkpoint_failed");
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].at("step"), 4);
+  EXPECT_THAT(failures[0].at("reason").get<std::string>(), HasSubstr("ACCESS_DENIED"));
+  EXPECT_THAT(checkpoint_steps(place()), ElementsAre(8, 6, 2));
+  EXPECT_EQ(run_.metrics().size(), 8u);
+  expect_the_same_bits(1);
 }
 
 TEST_F(ObjectStorage, ABucketThatIsNotThereEndsTheRunBeforeItTrains) {
