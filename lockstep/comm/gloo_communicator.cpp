@@ -3,11 +3,7 @@
 #include "lockstep/comm/gloo_communicator.h"
 
 #include <ATen/ops/empty.h>
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,6 +13,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/comm/group.h"
 #include "lockstep/comm/ordered_sum.h"
+#include "lockstep/comm/own_address.h"
 #include "lockstep/comm/work_thread.h"
 
 namespace lockstep::comm {
@@ -27,30 +24,6 @@ namespace {
 constexpr int64_t kPieceBytes = 8 << 20;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view({-1}).view(at::kByte); }
-
-// The address of this machine from which `host` is reached: what the other nodes should
-// connect to. A datagram socket that sends nothing asks the routing table.
-std::string address_towards(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), "9", &hints, &found) != 0 || found == nullptr) return host;
-  std::string address = host;
-  const int fd = socket(found->ai_family, found->ai_socktype, 0);
-  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0) {
-    sockaddr_storage own{};
-    socklen_t length = sizeof own;
-    char text[NI_MAXHOST];
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
-        getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof text, nullptr, 0,
-                    NI_NUMERICHOST) == 0) {
-      address = text;
-    }
-  }
-  if (fd >= 0) close(fd);
-  freeaddrinfo(found);
-  return address;
-}
 
 std::shared_ptr<::gloo::transport::Device> make_device(const Group& group) {
   using c10d::ProcessGroupGloo;

@@ -1,27 +1,48 @@
 #include "lockstep/comm/mesh.h"
 
 #include <numeric>
-#include <vector>
 
 #include "lockstep/base/check.h"
 
 namespace lockstep::comm {
+namespace {
+
+std::vector<int> consecutive(int first, int count) {
+  std::vector<int> ranks(static_cast<size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return ranks;
+}
+
+std::vector<int> shard_ranks(int rank, int shard_size) {
+  return consecutive(rank / shard_size * shard_size, shard_size);
+}
+
+std::vector<int> replica_ranks(int rank, int shard_size, int world_size) {
+  std::vector<int> ranks;
+  for (int other = rank % shard_size; other < world_size; other += shard_size) ranks.push_back(other);
+  return ranks;
+}
+
+}  // namespace
 
 Mesh::Mesh(Rendezvous& rendezvous, int shard_size, Backend backend) : position_(rendezvous.position()) {
+  const int rank = rendezvous.rank();
   const int world_size = rendezvous.world_size();
   LOCKSTEP_CHECK(shard_size > 0 && world_size % shard_size == 0) << shard_size << " of " << world_size;
-  const int first = rendezvous.rank() / shard_size * shard_size;
-  const int index = rendezvous.rank() - first;
-
-  std::vector<int> all(static_cast<size_t>(world_size)), shard(static_cast<size_t>(shard_size)), replicas;
-  std::iota(all.begin(), all.end(), 0);
-  std::iota(shard.begin(), shard.end(), first);
-  for (int rank = index; rank < world_size; rank += shard_size) replicas.push_back(rank);
-
-  world_ = rendezvous.make_communicator("world", all, backend);
+  const auto shard = shard_ranks(rank, shard_size);
+  world_ = rendezvous.make_communicator("world", consecutive(0, world_size), backend);
   shard_gather_ = rendezvous.make_communicator("shard_gather", shard, backend);
   shard_reduce_ = rendezvous.make_communicator("shard_reduce", shard, backend);
-  replicate_ = rendezvous.make_communicator("replicate", replicas, backend);
+  replicate_ =
+      rendezvous.make_communicator("replicate", replica_ranks(rank, shard_size, world_size), backend);
+}
+
+std::vector<Mesh::Membership> Mesh::memberships() {
+  const auto shard = shard_ranks(rank(), shard_size());
+  return {{world_.get(), consecutive(0, world_size())},
+          {shard_gather_.get(), shard},
+          {shard_reduce_.get(), shard},
+          {replicate_.get(), replica_ranks(rank(), shard_size(), world_size())}};
 }
 
 int64_t Mesh::bytes_sent() const {

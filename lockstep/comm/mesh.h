@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/comm/rendezvous.h"
@@ -21,6 +22,14 @@ class Mesh {
  public:
   // Collective. `shard_size` divides the world size.
   Mesh(Rendezvous& rendezvous, int shard_size, Backend backend);
+
+  // A communicator with the global ranks that it joins, rising.
+  struct Membership {
+    Communicator* communicator;
+    std::vector<int> ranks;
+  };
+  // This rank's four; those of one rank move nothing.
+  std::vector<Membership> memberships();
 
   Communicator& world() { return *world_; }
   Communicator& shard_gather() { return *shard_gather_; }

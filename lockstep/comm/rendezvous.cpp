@@ -109,6 +109,29 @@ std::unique_ptr<Communicator> Rendezvous::make_communicator(const std::string& n
   return cuda->make_nccl(group);
 }
 
+void Rendezvous::post(const std::string& key, const std::string& text) {
+  try {
+    impl_->store->set(key, std::vector<uint8_t>(text.begin(), text.end()));
+  } catch (const std::exception& error) {
+    throw CommError(fmt::format("comm: rank {} cannot reach the store on rank 0: {}", options_.rank,
+                                first_line(error.what())));
+  }
+}
+
+std::string Rendezvous::fetch(const std::string& key, std::chrono::milliseconds timeout,
+                              const std::string& what) {
+  try {
+    impl_->store->wait({key}, timeout);
+    const std::vector<uint8_t> bytes = impl_->store->get(key);
+    return {bytes.begin(), bytes.end()};
+  } catch (const std::exception& error) {
+    throw CommError(fmt::format("comm: rank {} waited in vain for {}: {}", options_.rank, what,
+                                first_line(error.what())));
+  }
+}
+
+void Rendezvous::forget(const std::string& key) { impl_->store->deleteKey(key); }
+
 std::string Rendezvous::describe_peers(const std::vector<int>& ranks) {
   if (!impl_->heartbeat) return "";
   const int64_t own_sequence = position_.sequence;

@@ -46,8 +46,17 @@ class Rendezvous {
   std::unique_ptr<Communicator> make_communicator(const std::string& name, const std::vector<int>& ranks,
                                                   Backend backend);
 
+  // Words between ranks through the store: for what must work where collectives may not. A key is
+  // posted once in the life of the job; at most 8 MB. Both throw CommError, fetch when nobody posts it
+  // within `timeout` too, naming it as `what`.
+  void post(const std::string& key, const std::string& text);
+  std::string fetch(const std::string& key, std::chrono::milliseconds timeout, const std::string& what);
+  // After this nobody can fetch it; its memory on rank 0 is free again.
+  void forget(const std::string& key);
+
   int rank() const { return options_.rank; }
   int world_size() const { return options_.world_size; }
+  std::chrono::milliseconds timeout() const { return options_.timeout; }
   Position& position() { return position_; }
 
   // "rank 2 is silent, last seen at step 4, backward, ..."; for error messages. Takes 2 s.
