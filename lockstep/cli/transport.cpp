@@ -12,6 +12,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cli/commands.h"
 #include "lockstep/transport/job_logs.h"
+#include "lockstep/transport/requirement.h"
 #include "lockstep/transport/verdict.h"
 #include "lockstep/transport/verdict_json.h"
 #include "lockstep/transport/verdict_text.h"
@@ -22,7 +23,6 @@ namespace {
 
 using transport::JobVerdict;
 using transport::Level;
-using transport::Requirement;
 
 enum class Format { kTable, kJson, kTsv };
 
@@ -32,14 +32,6 @@ struct CheckArguments {
   std::string level = "selected";
   std::string format = "table";
 };
-
-const std::map<std::string, Requirement>& requirements() {
-  static const std::map<std::string, Requirement> words = {{"any", Requirement::kAny},
-                                                           {"efa", Requirement::kEfa},
-                                                           {"ib", Requirement::kIb},
-                                                           {"roce", Requirement::kRoce}};
-  return words;
-}
 
 const std::map<std::string, Level>& levels() {
   static const std::map<std::string, Level> words = {{"selected", Level::kSelected},
@@ -60,19 +52,10 @@ struct Checked {
 };
 
 std::string refusal(const std::string& name, const JobVerdict& verdict, const CheckArguments& arguments) {
-  const Requirement requirement = requirements().at(arguments.require);
-  if (!transport::passes(verdict.transport, requirement)) {
-    const std::string wanted =
-        requirement == Requirement::kAny ? "" : fmt::format(", required is {}", arguments.require);
-    const std::string cause =
-        verdict.findings.empty() ? "" : fmt::format("; {}", verdict.findings.front().cause);
-    return fmt::format("{}: the transport is {}{}: {}{}", name, word(verdict.transport), wanted,
-                       verdict.reason, cause);
-  }
-  if (verdict.level < levels().at(arguments.level))
-    return fmt::format("{}: {} by evidence that is only {}, not {}: {}", name, word(verdict.transport),
-                       word(verdict.level), arguments.level, verdict.reason);
-  return "";
+  const transport::Rule rule{.requirement = transport::requirements().at(arguments.require),
+                             .least = levels().at(arguments.level)};
+  const std::string words = transport::refusal(verdict, rule);
+  return words.empty() ? "" : fmt::format("{}: {}", name, words);
 }
 
 std::string file_name(const std::string& path) {
@@ -148,7 +131,7 @@ void add_transport(CLI::App& root, Action& action) {
       ->type_name("");
   command
       ->add_option("--require", arguments->require, "What it must be: any (but known), efa, ib or roce [any]")
-      ->check(CLI::IsMember(words_of(requirements())))
+      ->check(CLI::IsMember(words_of(transport::requirements())))
       ->type_name("NETWORK");
   command
       ->add_option("--level", arguments->level,

@@ -181,18 +181,4 @@ class Judge {
 
 JobVerdict judge(const LogEvidence& evidence) { return Judge(evidence).judge(); }
 
-bool passes(Transport transport, Requirement requirement) {
-  switch (requirement) {
-    case Requirement::kAny:
-      return transport != Transport::kUnknown;
-    case Requirement::kEfa:
-      return transport == Transport::kEfa;
-    case Requirement::kIb:
-      return transport == Transport::kIb;
-    case Requirement::kRoce:
-      return transport == Transport::kRoce;
-  }
-  return false;
-}
-
 }  // namespace lockstep::transport

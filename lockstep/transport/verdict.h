@@ -86,11 +86,4 @@ struct JobVerdict {
 // Takes time and memory in proportion to the evidence, not to the logs.
 JobVerdict judge(const LogEvidence& evidence);
 
-// What `network.require` asks for.
-enum class Requirement { kAny, kEfa, kIb, kRoce };
-
-// Whether a verdict is what was asked for. Any known transport is kAny; unknown never passes, and
-// none passes only as kAny: that a job ran on one node cannot be seen from its logs alone.
-bool passes(Transport transport, Requirement requirement);
-
 }  // namespace lockstep::transport

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "lockstep/transport/requirement.h"
 #include "tests/transport/log_files.h"
 #include "tests/transport/sanitized.h"
 

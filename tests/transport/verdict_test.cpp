@@ -526,17 +526,5 @@ TEST(Verdict, DifferentWordsForAMissingPluginAreDifferentVersions) {
   EXPECT_TRUE(found);
 }
 
-TEST(Requirement, UnknownNeverPasses) {
-  for (const Requirement requirement :
-       {Requirement::kAny, Requirement::kEfa, Requirement::kIb, Requirement::kRoce})
-    EXPECT_FALSE(passes(Transport::kUnknown, requirement));
-  EXPECT_TRUE(passes(Transport::kEfa, Requirement::kEfa));
-  EXPECT_TRUE(passes(Transport::kSocket, Requirement::kAny));
-  for (const Transport transport : {Transport::kNone, Transport::kIb, Transport::kRoce, Transport::kSocket,
-                                    Transport::kOfiTcp, Transport::kMixed}) {
-    EXPECT_FALSE(passes(transport, Requirement::kEfa)) << word(transport);
-  }
-}
-
 }  // namespace
 }  // namespace lockstep::transport

@@ -1,0 +1,34 @@
+// NCCL's debug settings, and how a program captures the log without taking away what its user asked to see.
+//
+// NCCL reads NCCL_DEBUG (level), NCCL_DEBUG_SUBSYS (what it talks about) and NCCL_DEBUG_FILE (where; else
+// standard output) once, at the first call to it. Source: src/debug.cc of NCCL 2.18 to 2.30.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lockstep::transport {
+
+struct NcclDebug {
+  std::string level;       // "INFO", ...; empty: not set, NCCL is silent
+  std::string subsystems;  // "INIT,NET", "^COLL", "ALL"; empty: NCCL's default
+  std::string file;        // with %h and %p as given; empty: standard output
+};
+
+// What the user set: in the environment, else in the file of NCCL_CONF_FILE or ~/.nccl.conf, else in
+// /etc/nccl.conf, as NCCL does. `variable` reads the environment; `text_of` a file's text or nothing.
+NcclDebug nccl_debug_of(const std::function<std::optional<std::string>(const std::string&)>& variable,
+                        const std::function<std::optional<std::string>(const std::string&)>& text_of);
+
+// Settings with which NCCL writes to `file` all that a verdict needs, and all that `user` asked for.
+NcclDebug with_evidence(const NcclDebug& user, const std::string& file);
+
+// `text`, lines of a log taken with with_evidence(user, ...), without those that the user's level hides.
+std::string as_asked(std::string_view text, const NcclDebug& user);
+
+// NCCL_DEBUG_FILE as NCCL reads it: %h is `host`, %p is `pid`, %% is %.
+std::string expand_file_name(std::string_view file, const std::string& host, int pid);
+
+}  // namespace lockstep::transport
