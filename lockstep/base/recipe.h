@@ -112,6 +112,7 @@ struct GuardConfig {
 struct NetworkConfig {
   std::string require = "any";  // any | efa | ib | roce
   double min_efficiency = 0;
+  bool hard_guard = false;
 };
 
 struct RunConfig {

@@ -40,6 +40,9 @@ std::string needs_skipping(const Recipe& recipe) {
   return recipe.guard.max_skipped == 0 && !is_off ? "with guard.max_skipped: 0, where no step may be skipped"
                                                   : "";
 }
+std::string needs_requirement(const Recipe& recipe) {
+  return recipe.network.require == "any" ? "with network.require: any, which refuses nothing" : "";
+}
 std::string needs_prompts(const Recipe& recipe) {
   return recipe.evaluation.prompts.empty() ? "without evaluation.prompts" : "";
 }
@@ -220,12 +223,13 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
 
       {.path = "network.require",
        .field = field(&Recipe::network, &NetworkConfig::require),
-       .range = one_of({"any", "efa", "ib", "roce"}),
-       .built = only("any")},
+       .range = one_of({"any", "efa", "ib", "roce"})},
       {.path = "network.min_efficiency",
        .field = field(&Recipe::network, &NetworkConfig::min_efficiency),
-       .range = at_least(0),
-       .built = only(0.0)},
+       .range = at_least(0)},
+      {.path = "network.hard_guard",
+       .field = field(&Recipe::network, &NetworkConfig::hard_guard),
+       .idle = needs_requirement},
       {.path = "determinism",
        .field = field(&Recipe::determinism),
        .range = one_of({"none", "run", "elastic"})},

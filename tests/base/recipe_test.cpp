@@ -254,7 +254,7 @@ TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
   for (const char* more :
        {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n", "sharding.recompute: block\n",
         "evaluation.tasks: [arc]\n", "evaluation.accept: ['held_out.loss < before']\n",
-        "network.require: efa\n", "network.min_efficiency: 0.5\n", "ray: {runtime_env: {pip: [x]}}\n"}) {
+        "ray: {runtime_env: {pip: [x]}}\n"}) {
     EXPECT_THAT(refusal_of(more), HasSubstr("not supported yet")) << more;
   }
   EXPECT_THAT(refusal_with_files("data.shape: prompt_completion\n"), HasSubstr("not supported yet"));
