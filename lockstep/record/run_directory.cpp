@@ -45,6 +45,7 @@ std::string without_last_slashes(std::string path) {
 
 std::string metrics_key(int generation) { return fmt::format("metrics/g{:03}.jsonl", generation); }
 std::string events_key(int generation) { return fmt::format("events/g{:03}.jsonl", generation); }
+std::string verdict_key(int generation) { return fmt::format("transport/g{:03}-verdict.json", generation); }
 std::string driver_events_key(int start) { return fmt::format("events/driver-{:03}.jsonl", start); }
 
 RunDirectory::RunDirectory(const std::string& path)
@@ -99,6 +100,10 @@ int RunDirectory::num_driver_starts() const {
 
 std::string RunDirectory::log_path(int generation, int rank) const {
   return fmt::format("{}/logs/g{:03}-rank-{:03}.log", path_, generation, rank);
+}
+
+std::string RunDirectory::nccl_log_path(int generation, int rank) const {
+  return fmt::format("{}/transport/g{:03}-rank-{:03}.log", path_, generation, rank);
 }
 
 std::string RunDirectory::model_path() const { return path_ + "/model"; }

@@ -17,6 +17,7 @@ inline constexpr std::string_view kRecipeKey = "recipe.yaml";
 inline constexpr std::string_view kRecordKey = "record.json";
 std::string metrics_key(int generation);   // "metrics/g001.jsonl": rank 0
 std::string events_key(int generation);    // "events/g001.jsonl": rank 0
+std::string verdict_key(int generation);   // "transport/g001-verdict.json": rank 0
 std::string driver_events_key(int start);  // "events/driver-001.jsonl": the `start`-th driver of the run
 
 class RunDirectory {
@@ -38,8 +39,9 @@ class RunDirectory {
   storage::ObjectStore& store() const { return *store_; }
 
   // Paths of what others write: a worker's output, and the fine-tuned model as a Hugging Face folder.
-  std::string log_path(int generation, int rank) const;  // <path>/logs/g001-rank-000.log
-  std::string model_path() const;                        // <path>/model
+  std::string log_path(int generation, int rank) const;       // <path>/logs/g001-rank-000.log
+  std::string nccl_log_path(int generation, int rank) const;  // <path>/transport/g001-rank-000.log
+  std::string model_path() const;                             // <path>/model
 
  private:
   explicit RunDirectory(const std::string& path);

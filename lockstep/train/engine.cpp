@@ -61,8 +61,11 @@ Engine::Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEn
   options.listen_fd = env.store_fd;
   options.timeout = recipe.failure.hang_timeout;
   rendezvous_ = comm::Rendezvous::connect(options);
-  mesh_ = std::make_unique<comm::Mesh>(*rendezvous_, plan.strategy == "none" ? 1 : env.world_size,
-                                       plan.use_gpu ? comm::Backend::kNccl : comm::Backend::kGloo);
+}
+
+void Engine::connect() {
+  mesh_ = std::make_unique<comm::Mesh>(*rendezvous_, plan_.strategy == "none" ? 1 : rendezvous_->world_size(),
+                                       plan_.use_gpu ? comm::Backend::kNccl : comm::Backend::kGloo);
 }
 
 fsdp::FsdpOptions Engine::fsdp_options() const {

@@ -19,11 +19,14 @@ namespace lockstep::train {
 
 class Engine {
  public:
-  // Collective. Picks the device (GPU `local_rank`, or the CPU), fixes threads and algorithms
-  // if recipe.determinism asks for it, and meets the other ranks. Throws CommError.
+  // Picks the device (GPU `local_rank`, or the CPU), fixes threads and algorithms if
+  // recipe.determinism asks for it, and finds the store that the ranks share. Throws CommError.
   Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEnv& env);
+  // Collective, once. Forms the process groups. Throws CommError, and what NCCL throws.
+  void connect();
 
-  comm::Mesh& mesh() { return *mesh_; }
+  comm::Rendezvous& rendezvous() { return *rendezvous_; }
+  comm::Mesh& mesh() { return *mesh_; }  // after connect()
   c10::Device device() const { return device_; }
   fsdp::FsdpOptions fsdp_options() const;
 

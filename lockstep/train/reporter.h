@@ -30,6 +30,7 @@ class Reporter {
   }
 
   const record::RunDirectory& run() const { return run_; }
+  bool is_writer() const { return rank_ == 0; }
 
  private:
   int rank_;

@@ -41,12 +41,12 @@ constexpr std::chrono::minutes kSaveInterval{30};  // without checkpoint.interva
 }  // namespace
 
 TrainContext::TrainContext(const Recipe& recipe, Engine& engine, Reporter& reporter, RunData data,
-                           RunCheckpoints& checkpoints, std::function<void(comm::Mesh&)> before_weights)
+                           RunCheckpoints& checkpoints, std::function<void(int64_t)> after_step)
     : recipe_(recipe),
       engine_(engine),
       reporter_(reporter),
       data_(std::move(data)),
-      before_weights_(std::move(before_weights)),
+      after_step_(std::move(after_step)),
       checkpoints_(checkpoints),
       guard_(recipe.guard),
       step_start_(std::chrono::steady_clock::now()) {}
@@ -60,7 +60,6 @@ void TrainContext::begin_model(const torch::nn::Module& module) {
   // Weights and AdamW's two moments, in the master's dtype.
   checkpoints_.check_storage(3 * num_parameters(module) *
                              static_cast<int64_t>(c10::elementSize(engine_.fsdp_options().master)));
-  if (before_weights_) before_weights_(mesh());
 }
 
 void TrainContext::end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFunction loss,
@@ -92,6 +91,7 @@ BatchRange TrainContext::batches() {
   stream_ = std::make_unique<data::TrainStream>(data_.dataset, rank(), world_size(),
                                                 steps_done_ * data_.dataset->global_batch());
   if (steps_done_ == 0) evaluate("before");
+  after_step_(0);
   step_start_ = std::chrono::steady_clock::now();
   clock_.take();
   since_save_.restart();
@@ -229,6 +229,7 @@ void TrainContext::end_step() {
                                       .half_hour_is_over = save_is_due_},
                                      recipe_);
   clock_.pause();
+  after_step_(steps_done_ - first_step_);
   if (verdict.evaluate) evaluate("during");
   if (verdict.save) save();
   stopped_ = verdict.stop;

@@ -50,11 +50,10 @@ struct RunData {
 
 class TrainContext {
  public:
-  // Made by the worker (worker.h). `checkpoints`: where the run continues, and saves. `before_weights` is
-  // called once with the process groups, before the first model reads its weights: the place for a gate on
-  // the network.
+  // Made by the worker (worker.h). `checkpoints`: where the run continues, and saves. `after_step` is called
+  // with the steps that this start has done: 0 before the first, then after each.
   TrainContext(const Recipe& recipe, Engine& engine, Reporter& reporter, RunData data,
-               RunCheckpoints& checkpoints, std::function<void(comm::Mesh&)> before_weights);
+               RunCheckpoints& checkpoints, std::function<void(int64_t)> after_step);
 
   const Recipe& recipe() const { return recipe_; }
   int rank() const { return engine_.mesh().rank(); }
@@ -131,7 +130,7 @@ class TrainContext {
   Engine& engine_;
   Reporter& reporter_;
   RunData data_;
-  std::function<void(comm::Mesh&)> before_weights_;
+  std::function<void(int64_t)> after_step_;
 
   RunCheckpoints& checkpoints_;
   StepGuard guard_;

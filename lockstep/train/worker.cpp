@@ -1,8 +1,10 @@
 #include "lockstep/train/worker.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
 #include <optional>
 
 #include "lockstep/base/clock.h"
@@ -11,6 +13,8 @@
 #include "lockstep/base/stack_dump.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/record/host.h"
+#include "lockstep/train/first_steps.h"
+#include "lockstep/train/network_gate.h"
 #include "lockstep/train/program_facts.h"
 #include "lockstep/train/run_identity.h"
 #include "lockstep/train/run_start.h"
@@ -37,7 +41,24 @@ RunData open_data(const Recipe& recipe) {
   return data;
 }
 
+// What the gate found, in the record and for whoever watches. Throws TransportError when it refuses.
+void settle_network(Reporter& reporter, const Admission& admission, int generation) {
+  if (reporter.is_writer()) {
+    Json brief = admission.report;
+    brief.erase("communicators");  // each with its pairs of ranks: for the file alone
+    reporter.event("verdict", {{"when", "start"}, {"report", brief}});
+    const std::string text = admission.report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    reporter.run().store().put(record::verdict_key(generation), storage::as_bytes(text));
+    log::info("transport: {} ({}): {}", word(admission.verdict.transport), word(admission.verdict.level),
+              admission.verdict.reason);
+  }
+  if (admission.refusal.empty()) return;
+  throw TransportError(fmt::format("transport: {}. All that was found: {}/{}", admission.refusal,
+                                   reporter.run().path(), record::verdict_key(generation)));
+}
+
 void start_record(Reporter& reporter, const Recipe& recipe, const data::Dataset& dataset,
+                  const std::map<std::string, std::string>& environment,
                   const std::vector<std::string>& command) {
   const ProgramFacts facts = program_facts();
   reporter.record([&](record::Record& record) {
@@ -48,7 +69,7 @@ void start_record(Reporter& reporter, const Recipe& recipe, const data::Dataset&
     record.binary_sha256 = facts.binary_sha256;
     record.libraries = facts.libraries;
     record.hosts = {record::HostFacts::of_this_machine().to_json()};
-    record.environment = record::relevant_environment(environ);
+    record.environment = environment;
     for (const auto& file : dataset.summary().files) record.data_sha256[file.path] = file.sha256;
   });
 }
@@ -69,7 +90,13 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
                       ". Set scaling.use_gpu=false to train on the CPU");
   }
   const RunPlan plan = plan_run_of(recipe, env.world_size, use_gpu);
+  const auto environment = record::relevant_environment(environ);  // the user's: the gate changes NCCL's
+  NetworkGate gate(recipe.network, env, use_gpu);
   Engine engine(recipe, plan, env);
+  Admission admission = gate.admit(engine);
+  if (!admission.refusal.empty() && env.run_dir.empty()) {
+    throw TransportError("transport: " + admission.refusal);  // before it has a folder to write to
+  }
   launch::WorkerEnv place = env;
   std::optional<RunStart> start;  // its lock is held to the end
   if (env.run_dir.empty()) {      // torchrun and the like: then rank 0 does the driver's part
@@ -79,9 +106,11 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
       return std::to_string(start->generation);
     }));
   }
+  gate.keep_log(place.run_dir, place.generation);
   Reporter reporter(place);
+  settle_network(reporter, admission, place.generation);
   const RunData data = open_data(recipe);
-  start_record(reporter, recipe, *data.dataset, command);
+  start_record(reporter, recipe, *data.dataset, environment, command);
   if (env.rank == 0) {
     for (const auto& line : data.dataset->summary().to_lines()) log::info("{}", line);
   }
@@ -94,7 +123,9 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
 
   RunCheckpoints checkpoints(recipe, engine, reporter, place.generation, place.continue_from,
                              run_identity(recipe, plan, data.dataset->summary()));
-  TrainContext context(recipe, engine, reporter, data, checkpoints, /*before_weights=*/{});
+  FirstSteps first_steps(recipe.network, engine, admission, reporter);
+  TrainContext context(recipe, engine, reporter, data, checkpoints,
+                       [&](int64_t steps) { first_steps.after(steps); });
   train_func(context);
   if (!context.stopped()) context.finish();
 
