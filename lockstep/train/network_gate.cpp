@@ -51,7 +51,7 @@ std::string first_failure(const std::vector<RankEvidence>& ranks) {
 
 std::string with_fix(std::string words, const JobVerdict& verdict) {
   if (words.empty() || verdict.findings.empty()) return words;
-  return fmt::format("{}. {}", words, verdict.findings.front().fix);
+  return fmt::format("{}. Way out: {}", words, verdict.findings.front().fix);
 }
 
 std::vector<transport::HostLinks> links_of(const std::vector<RankEvidence>& ranks) {
