@@ -1,20 +1,13 @@
-// The one file that sees ProcessGroupGloo: its header needs Gloo's own (Debian's libgloo-dev,
-// headers only; libtorch carries the library).
 #include "lockstep/comm/gloo_communicator.h"
 
 #include <ATen/ops/empty.h>
-#include <arpa/inet.h>
-#include <fmt/format.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/gloo_process_group.h"
 #include "lockstep/comm/group.h"
 #include "lockstep/comm/ordered_sum.h"
 #include "lockstep/comm/work_thread.h"
@@ -28,50 +21,11 @@ constexpr int64_t kPieceBytes = 8 << 20;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view({-1}).view(at::kByte); }
 
-// The address of this machine from which `host` is reached: what the other nodes should
-// connect to. A datagram socket that sends nothing asks the routing table.
-std::string address_towards(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), "9", &hints, &found) != 0 || found == nullptr) return host;
-  std::string address = host;
-  const int fd = socket(found->ai_family, found->ai_socktype, 0);
-  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0) {
-    sockaddr_storage own{};
-    socklen_t length = sizeof own;
-    char text[NI_MAXHOST];
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
-        getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof text, nullptr, 0,
-                    NI_NUMERICHOST) == 0) {
-      address = text;
-    }
-  }
-  if (fd >= 0) close(fd);
-  freeaddrinfo(found);
-  return address;
-}
-
-std::shared_ptr<::gloo::transport::Device> make_device(const Group& group) {
-  using c10d::ProcessGroupGloo;
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
-    return ProcessGroupGloo::createDeviceForInterface(interface);
-  }
-  return ProcessGroupGloo::createDeviceForHostname(group.one_host ? "127.0.0.1"
-                                                                  : address_towards(group.rank0_host));
-}
-
 class GlooCommunicator : public Communicator {
  public:
   explicit GlooCommunicator(Group group)
       : Communicator(group.name, group.rank, group.size()), group_(std::move(group)) {
-    guarded("connect", [&] {
-      auto options = c10d::ProcessGroupGloo::Options::create(group_.timeout);
-      options->devices.push_back(make_device(group_));
-      options->threads = 1;
-      group_.store->setTimeout(group_.timeout);
-      backend_ = c10::make_intrusive<c10d::ProcessGroupGloo>(group_.store, rank(), size(), options);
-    });
+    guarded("connect", [&] { backend_ = connect_gloo(group_); });
   }
 
   Work all_gather(at::Tensor out, at::Tensor in) override {
@@ -165,7 +119,7 @@ class GlooCommunicator : public Communicator {
   }
 
   const Group group_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> backend_;
+  c10::intrusive_ptr<c10d::Backend> backend_;
   WorkThread thread_;  // last: ends before what its operations use
 };
 
