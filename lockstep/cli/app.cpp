@@ -104,6 +104,7 @@ int run(int argc, const char* const* argv) {
   add_replay(root, action);
   add_recipe(root, action);
   add_transport(root, action);
+  add_doctor(root, action);
   add_bench(root, action);
   add_version(root, action);
   add_completion(root, action);
