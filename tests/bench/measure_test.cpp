@@ -79,6 +79,16 @@ TEST(KnownValues, PartsInAnotherOrderAreWrong) {
   EXPECT_EQ(count_wrong(Operation::kAllGather, gathered, 0, 2), 2 * 64);
 }
 
+TEST(KnownValues, BuffersOfManyPiecesAreCheckedToTheirEnd) {
+  const int64_t n = (int64_t{1} << 22) + 100;  // more than one piece
+  const auto values = at::zeros({n});
+  fill_contribution(values, 0);
+  EXPECT_EQ(count_wrong(Operation::kAllReduce, values, 0, 1), 0);
+  values[3].fill_(-1);
+  values[n - 1].fill_(-1);
+  EXPECT_EQ(count_wrong(Operation::kAllReduce, values, 0, 1), 2);
+}
+
 TEST(KnownValues, AScattersPartsBeginWhereTheRanksPartDoes) {
   const auto whole = at::zeros({2 * 100}), other = at::zeros({2 * 100});
   fill_contribution(whole, 0);
