@@ -90,6 +90,7 @@ class Worker {
  private:
   std::optional<LineRate> line_rate(const AllreduceOptions& options) const {
     if (options.line_rate_gbit_per_s) return LineRate{*options.line_rate_gbit_per_s, "--line-rate"};
+    if (report_.one_host) return std::nullopt;
     return listed_line_rate("", env_var(gpu_ ? "NCCL_SOCKET_IFNAME" : "GLOO_SOCKET_IFNAME").value_or(""));
   }
 

@@ -34,8 +34,8 @@ std::string heading(const char* size, const char* count, const char* type, const
 }
 
 std::string line_rate_text(const Report& report, const OperationReport& operation) {
-  if (report.one_host) return "none, all ranks are on one host";
-  if (!report.line_rate) return "not known, --line-rate gives it";
+  if (!report.line_rate)
+    return report.one_host ? "none, all ranks are on one host" : "not known, --line-rate gives it";
   return fmt::format(
       "{:g} Gbit/s = {:g} GB/s ({}), best bus bandwidth {:.1f} % of it", report.line_rate->gbit_per_s,
       report.line_rate->gbyte_per_s(), report.line_rate->source,

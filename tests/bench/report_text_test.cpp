@@ -73,6 +73,8 @@ TEST(ReportText, TheFootFoldsAllRowsAndJudgesByTheLineRate) {
   EXPECT_THAT(foot_text(report, operation),
               HasSubstr("1000 Gbit/s = 125 GB/s (--line-rate), best bus bandwidth 85.9 % of it\n"));
   report.one_host = true;
+  EXPECT_THAT(foot_text(report, operation), HasSubstr("1000 Gbit/s")) << "given, so meant";
+  report.line_rate.reset();
   EXPECT_THAT(foot_text(report, operation), HasSubstr("none, all ranks are on one host"));
   EXPECT_THAT(foot_text(report, operation), EndsWith("# Collective test concluded: all_reduce_perf"));
 }
