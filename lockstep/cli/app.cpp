@@ -94,7 +94,8 @@ int run(int argc, const char* const* argv) {
       "  lockstep train examples/tiny.yaml                 a first experiment, in seconds\n"
       "  lockstep train recipe.yaml train.steps=50         any key of the recipe, for this run\n"
       "  lockstep recipe check recipe.yaml                 is it right? says where it is not\n"
-      "  lockstep transport check run.log                  which network did NCCL really use?\n\n"
+      "  lockstep transport check run.log                  which network did NCCL really use?\n"
+      "  lockstep doctor node                              what here would stop or slow training?\n\n"
       "`lockstep COMMAND --help` says more. Exit codes: docs/exit_codes.md.");
   root.require_subcommand(0, 1);
 
@@ -104,6 +105,8 @@ int run(int argc, const char* const* argv) {
   add_replay(root, action);
   add_recipe(root, action);
   add_transport(root, action);
+  add_doctor(root, action);
+  add_bench(root, action);
   add_version(root, action);
   add_completion(root, action);
 

@@ -2,11 +2,17 @@
 // registers its one CudaBackend while it is being loaded (comm/cuda_library.h).
 #pragma once
 
+#include <c10/util/intrusive_ptr.h>
+
 #include <cstdint>
 #include <memory>
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/comm/group.h"
+
+namespace c10d {
+class Backend;
+}
 
 namespace lockstep::comm {
 
@@ -21,6 +27,8 @@ class CudaBackend {
   virtual void set_device(int device) = 0;
   // Collective over the group, on this thread's device (comm/nccl_communicator.h).
   virtual std::unique_ptr<Communicator> make_nccl(const Group& group) = 0;
+  // The same, as torch's own process group (comm/library_collectives.h).
+  virtual c10::intrusive_ptr<c10d::Backend> connect_nccl(const Group& group) = 0;
 
   // comm/ordered_sum.h for tensors on the current device; enqueues on the current stream.
   virtual void ordered_sum(const at::Tensor& out, const at::Tensor& parts) = 0;

@@ -1,19 +1,15 @@
-// The one file that sees ProcessGroupGloo: its header needs Gloo's own (Debian's libgloo-dev,
-// headers only; libtorch carries the library).
 #include "lockstep/comm/gloo_communicator.h"
 
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/gloo_process_group.h"
 #include "lockstep/comm/group.h"
 #include "lockstep/comm/ordered_sum.h"
-#include "lockstep/comm/own_address.h"
 #include "lockstep/comm/work_thread.h"
 
 namespace lockstep::comm {
@@ -25,26 +21,11 @@ constexpr int64_t kPieceBytes = 8 << 20;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view({-1}).view(at::kByte); }
 
-std::shared_ptr<::gloo::transport::Device> make_device(const Group& group) {
-  using c10d::ProcessGroupGloo;
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
-    return ProcessGroupGloo::createDeviceForInterface(interface);
-  }
-  return ProcessGroupGloo::createDeviceForHostname(group.one_host ? "127.0.0.1"
-                                                                  : address_towards(group.rank0_host));
-}
-
 class GlooCommunicator : public Communicator {
  public:
   explicit GlooCommunicator(Group group)
       : Communicator(group.name, group.rank, group.size()), group_(std::move(group)) {
-    guarded("connect", [&] {
-      auto options = c10d::ProcessGroupGloo::Options::create(group_.timeout);
-      options->devices.push_back(make_device(group_));
-      options->threads = 1;
-      group_.store->setTimeout(group_.timeout);
-      backend_ = c10::make_intrusive<c10d::ProcessGroupGloo>(group_.store, rank(), size(), options);
-    });
+    guarded("connect", [&] { backend_ = connect_gloo(group_); });
   }
 
   Work all_gather(at::Tensor out, at::Tensor in) override {
@@ -138,7 +119,7 @@ class GlooCommunicator : public Communicator {
   }
 
   const Group group_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> backend_;
+  c10::intrusive_ptr<c10d::Backend> backend_;
   WorkThread thread_;  // last: ends before what its operations use
 };
 

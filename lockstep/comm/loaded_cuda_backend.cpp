@@ -9,6 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/nccl_communicator.h"
+#include "lockstep/comm/nccl_process_group.h"
 #include "lockstep/comm/ordered_sum_cuda.h"
 
 namespace lockstep::comm {
@@ -37,6 +38,10 @@ class LoadedCudaBackend : public CudaBackend {
 
   std::unique_ptr<Communicator> make_nccl(const Group& group) override {
     return make_nccl_communicator(group);
+  }
+
+  c10::intrusive_ptr<c10d::Backend> connect_nccl(const Group& group) override {
+    return comm::connect_nccl(group);
   }
 
   void ordered_sum(const at::Tensor& out, const at::Tensor& parts) override { ordered_sum_cuda(out, parts); }

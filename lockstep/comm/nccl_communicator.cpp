@@ -5,15 +5,14 @@
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <fmt/format.h>
 
-#include <cstdlib>
 #include <exception>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <vector>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/nccl_process_group.h"
 #include "lockstep/comm/ordered_sum_cuda.h"
 
 namespace lockstep::comm {
@@ -21,16 +20,6 @@ namespace {
 
 // Below this an all-reduce gathers all values and adds them up: one exchange instead of two.
 constexpr int64_t kSmallBytes = 64 << 10;
-
-// torch's process group by default ends the process when a collective fails, after a minute
-// for a dump. Ours must throw instead: clean up only (2), no monitor that ends the process, no
-// dump and no wait for it. What the user has set stays.
-void keep_the_process_on_errors() {
-  setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
-  setenv("TORCH_NCCL_ENABLE_MONITORING", "0", 0);
-  setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "0", 0);
-  setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1", 0);
-}
 
 const char* words(c10d::ErrorType error) {
   switch (error) {
@@ -46,31 +35,11 @@ const char* words(c10d::ErrorType error) {
   return "NCCL: unknown error";
 }
 
-c10::intrusive_ptr<c10d::ProcessGroupNCCL> connect(const Group& group) {
-  keep_the_process_on_errors();
-  auto options = c10d::ProcessGroupNCCL::Options::create();
-  // torch filled this in with its own size of the struct.
-  if (options->config.size != sizeof(ncclConfig_t)) {
-    throw ConfigError(fmt::format(
-        "cuda: liblockstep_cuda.so was built with the headers of NCCL {}.{}.{}, torch with another "
-        "version's. "
-        "Rebuild it with LOCKSTEP_NCCL_ROOT set to the NCCL that this torch names in its requirements",
-        NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH));
-  }
-  options->timeout = group.timeout;
-  options->group_name = group.name;
-  options->global_ranks_in_group.assign(group.ranks.begin(), group.ranks.end());
-  group.store->setTimeout(group.timeout);
-  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(group.store, group.rank, group.size(), options);
-  backend->eagerConnectSingleDevice(at::Device(at::kCUDA, c10::cuda::current_device()));
-  return backend;
-}
-
 // The process group and whether it still works; shared with the operations under way.
 class Connection {
  public:
   explicit Connection(Group group) : group_(std::move(group)) {
-    guarded("connect", [&] { backend_ = connect(group_); });
+    guarded("connect", [&] { backend_ = connect_nccl(group_); });
   }
 
   // A broken group is aborted: shutting it down would wait for its peers. So is one that is

@@ -36,7 +36,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"train",
        {"fsdp", "models", "data", "checkpoint", "optim", "transport", "record", "launch", "comm", "nn",
         "text", "storage"}},
-      {"cli", {"cluster", "launch", "train", "record", "estimate", "transport"}},
+      {"bench", {"comm", "launch", "record"}},
+      {"cli", {"cluster", "launch", "train", "record", "estimate", "transport", "bench"}},
   };
   return map;
 }

@@ -214,7 +214,8 @@ TEST_F(Continuing, AFinishedRunGoesFurtherOnlyFromACheckpoint) {
   EXPECT_EQ(run_.run(with(settings, {"train.steps=5"})).code, 2);
   EXPECT_THAT(run_.err(), HasSubstr("holds a finished run (3 steps) without a checkpoint"));
   TinyRun saved;
-  EXPECT_EQ(saved.run(with(settings, {"train.steps=3", "checkpoint.interval_steps=9"})).code, 0) << saved.err();
+  EXPECT_EQ(saved.run(with(settings, {"train.steps=3", "checkpoint.interval_steps=9"})).code, 0)
+      << saved.err();
   EXPECT_EQ(saved.run(with(settings, {"train.steps=5"})).code, 0) << saved.err();
   EXPECT_EQ(saved.events("restored", 2).at(0).at("step"), 3);
   EXPECT_EQ(saved.finished(2).at("steps"), 5);

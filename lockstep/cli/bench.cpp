@@ -1,0 +1,204 @@
+// lockstep bench allreduce, lockstep bench transport
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/byte_size.h"
+#include "lockstep/base/error.h"
+#include "lockstep/bench/allreduce.h"
+#include "lockstep/bench/compare_networks.h"
+#include "lockstep/cli/commands.h"
+#include "lockstep/cli/recipe_arguments.h"
+#include "lockstep/launch/local_launcher.h"
+
+namespace lockstep::cli {
+namespace {
+
+using bench::Algorithm;
+using bench::AllreduceOptions;
+using bench::DeviceChoice;
+
+// As they stand on the command line.
+struct AllreduceArguments {
+  std::string min_bytes = "8", max_bytes = "8GiB", op = "all_reduce", num_workers = "auto", device = "auto",
+              algorithm = "auto";
+  int64_t factor = 2;
+  int iterations = 20, warmup = 5;
+  std::optional<double> line_rate;
+  bool json = false;
+};
+
+// Also nccl-tests' way of writing, where K, M and G are powers of 1024.
+int64_t parse_size(const std::string& text) {
+  const bool short_unit = !text.empty() && std::string("kKmMgG").find(text.back()) != std::string::npos;
+  if (!short_unit) return parse_bytes(text);
+  const char unit = static_cast<char>(std::toupper(text.back()));
+  return parse_bytes(text.substr(0, text.size() - 1) + unit + "iB");
+}
+
+std::optional<int> parse_workers(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw ConfigError(fmt::format("bench: --num-workers is \"{}\": it takes auto or a number", text));
+  return number;
+}
+
+AllreduceOptions options_of(const AllreduceArguments& arguments) {
+  static const std::map<std::string, DeviceChoice> devices = {
+      {"auto", DeviceChoice::kAuto}, {"cpu", DeviceChoice::kCpu}, {"gpu", DeviceChoice::kGpu}};
+  AllreduceOptions options;
+  options.min_bytes = parse_size(arguments.min_bytes);
+  options.max_bytes = parse_size(arguments.max_bytes);
+  options.factor = arguments.factor;
+  options.repetitions = {arguments.iterations, arguments.warmup};
+  options.operations = bench::parse_operations(arguments.op);
+  options.num_workers = parse_workers(arguments.num_workers);
+  if (arguments.algorithm != "auto")
+    options.algorithm = arguments.algorithm == "library" ? Algorithm::kLibrary : Algorithm::kLockstep;
+  options.device = devices.at(arguments.device);
+  options.line_rate_gbit_per_s = arguments.line_rate;
+  options.json = arguments.json;
+  options.validate();
+  return options;
+}
+
+// The workers' command line: the driver's.
+std::vector<std::string> worker_argv(const AllreduceArguments& arguments) {
+  std::vector<std::string> argv = {launch::own_executable(), "bench", "allreduce"};
+  const std::pair<const char*, std::string> options[] = {{"--min-bytes", arguments.min_bytes},
+                                                         {"--max-bytes", arguments.max_bytes},
+                                                         {"--factor", std::to_string(arguments.factor)},
+                                                         {"--iters", std::to_string(arguments.iterations)},
+                                                         {"--warmup-iters", std::to_string(arguments.warmup)},
+                                                         {"--op", arguments.op},
+                                                         {"--device", arguments.device},
+                                                         {"--algorithm", arguments.algorithm}};
+  for (const auto& [name, value] : options) {
+    argv.emplace_back(name);
+    argv.push_back(value);
+  }
+  if (arguments.line_rate) argv.insert(argv.end(), {"--line-rate", fmt::format("{}", *arguments.line_rate)});
+  if (arguments.json) argv.emplace_back("--json");
+  return argv;
+}
+
+// The same command line is the driver's and its workers'; the environment tells them apart.
+int allreduce_in_role(const AllreduceArguments& arguments) {
+  const AllreduceOptions options = options_of(arguments);
+  if (const auto env = launch::WorkerEnv::from_environment()) return run_allreduce_worker(options, *env);
+  return run_allreduce_driver(options, worker_argv(arguments));
+}
+
+void add_allreduce(CLI::App& bench, Action& action) {
+  CLI::App* command =
+      bench.add_subcommand("allreduce", "Time all-reduce, all-gather and reduce-scatter, as nccl-tests does");
+  auto arguments = std::make_shared<AllreduceArguments>();
+  command->add_option("-b,--min-bytes", arguments->min_bytes, "The smallest size [8]")->type_name("BYTES");
+  command->add_option("-e,--max-bytes", arguments->max_bytes, "The largest size [8GiB]")->type_name("BYTES");
+  command->add_option("-f,--factor", arguments->factor, "From one size to the next [2]")->type_name("N");
+  command->add_option("-n,--iters", arguments->iterations, "Timed calls at a size [20]")->type_name("N");
+  command->add_option("-w,--warmup-iters", arguments->warmup, "Calls before those [5]")->type_name("N");
+  command->add_option("--op", arguments->op, "all_reduce, all_gather, reduce_scatter or all [all_reduce]")
+      ->type_name("OP");
+  command
+      ->add_option("--num-workers", arguments->num_workers,
+                   "Workers on this machine [auto: one for each GPU, else 2]")
+      ->type_name("N");
+  command->add_option("--device", arguments->device, "auto, cpu (Gloo) or gpu (NCCL) [auto]")
+      ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+      ->type_name("DEVICE");
+  command
+      ->add_option(
+          "--algorithm", arguments->algorithm,
+          "lockstep (training's own sums) or library (Gloo's or NCCL's) [library on GPU, else lockstep]")
+      ->check(CLI::IsMember({"auto", "lockstep", "library"}))
+      ->type_name("WHOSE");
+  command
+      ->add_option("--line-rate", arguments->line_rate,
+                   "What a host's links carry, to judge by [what the kernel lists]")
+      ->type_name("GBIT/S");
+  command->add_flag("--json", arguments->json, "Print one JSON document instead of the table");
+  command->footer(
+      "Starts the workers itself, or is one of them where torchrun's environment is set. Data is checked: "
+      "wrong\n"
+      "elements end it with exit code 6. Times, bandwidths and columns are those of nccl-tests.\n\n"
+      "Examples:\n"
+      "  lockstep bench allreduce\n"
+      "  lockstep bench allreduce -b 1M -e 1G --op all --line-rate 100\n"
+      "  lockstep bench allreduce --algorithm lockstep         what training's own sums cost\n"
+      "  torchrun --no-python --nnodes 2 --nproc-per-node 4 ... lockstep bench allreduce    two machines");
+  command->callback([=, &action] { action = [=] { return allreduce_in_role(*arguments); }; });
+}
+
+struct TransportArguments {
+  RecipeArguments recipe;
+  std::string compare;
+  std::vector<std::string> settings;
+  bench::CompareOptions options;
+  bool json = false;
+};
+
+int compare_transports(TransportArguments arguments) {
+  bench::CompareOptions& options = arguments.options;
+  options.networks = bench::parse_networks(arguments.compare, arguments.settings);
+  options.validate();
+  const auto train = bench::train_with(arguments.recipe.path, arguments.recipe.overrides, options.steps);
+  const auto times = bench::compare_networks(options, train, [&](int round) {
+    if (!arguments.json)
+      std::cerr << fmt::format("round {} of {} is done", round, options.rounds) << std::endl;
+  });
+  std::cout << (arguments.json ? comparison_json(options, times).dump(2) : comparison_text(options, times))
+            << std::endl;
+  return 0;
+}
+
+void add_transport_comparison(CLI::App& bench, Action& action) {
+  CLI::App* command =
+      bench.add_subcommand("transport", "Train the same steps over several networks, in turn");
+  auto arguments = std::make_shared<TransportArguments>();
+  add_recipe_arguments(*command, arguments->recipe);
+  command
+      ->add_option("--compare", arguments->compare, "The networks: efa, ib, tcp, asis or names with a --set")
+      ->required()
+      ->type_name("A,B");
+  command
+      ->add_option("--set", arguments->settings,
+                   "A variable of a network's environment; may be given several times")
+      ->type_name("NAME:VARIABLE=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--rounds", arguments->options.rounds, "Runs over each network [5]")->type_name("N");
+  command->add_option("--steps", arguments->options.steps, "Steps of a run [12]")->type_name("N");
+  command->add_option("--skip", arguments->options.skip, "First steps that are not counted [3]")
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "Print one JSON document instead of the table");
+  command->footer(
+      "Each run is a `lockstep train` of the recipe in a folder of its own, which is removed. The ratio is "
+      "that of\n"
+      "the step times of a round, with its median and its spread over the rounds.\n\n"
+      "Examples:\n"
+      "  lockstep bench transport recipe.yaml --compare efa,tcp\n"
+      "  lockstep bench transport examples/tiny.yaml --compare lo,eth --set lo:GLOO_SOCKET_IFNAME=lo --set "
+      "eth:GLOO_SOCKET_IFNAME=eth0");
+  command->callback([=, &action] { action = [=] { return compare_transports(*arguments); }; });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& root, Action& action) {
+  CLI::App* bench = root.add_subcommand("bench", "Measure the network that training would use");
+  bench->require_subcommand(0, 1);
+  bench->footer("`lockstep bench COMMAND --help` says more.");
+  add_allreduce(*bench, action);
+  add_transport_comparison(*bench, action);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,85 @@
+#include "lockstep/cluster/image_lock.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "lockstep/base/error.h"
+#include "lockstep/cluster/node_checks.h"
+#include "made_up_node.h"
+
+namespace lockstep::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+ImageLock load(const std::string& text) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock.json") << text;
+  return ImageLock::load(folder / "lock.json");
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    load(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+const std::map<std::string, std::string> kFound = {{"nccl", "2.28.9"}, {"libfabric", "2.1"}};
+
+TEST(ImageLock, IsReadAsWritten) {
+  const ImageLock lock = load(R"({"version": 1, "image": "x@sha256:1", "libraries": {"nccl": "2.28.9"}})");
+  EXPECT_EQ(lock.image, "x@sha256:1");
+  EXPECT_EQ(lock.libraries.at("nccl"), "2.28.9");
+}
+
+TEST(ImageLock, WhatIsNoLockIsRefusedByName) {
+  EXPECT_THAT(refusal("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(refusal(R"({"libraries": {}})"), HasSubstr("\"version\" is not 1"));
+  EXPECT_THAT(refusal(R"({"version": 1, "libraries": {"ncll": "2"}})"),
+              HasSubstr("no library \"ncll\" is known"));
+  EXPECT_THAT(refusal(R"({"version": 1, "libraries": {"nccl": 2}})"),
+              HasSubstr("the version of nccl is no string"));
+  EXPECT_THAT(refusal(R"({"version": 1, "digest": "x"})"), HasSubstr("\"digest\" is no key"));
+  EXPECT_THROW(ImageLock::load("/no/such/lock"), ConfigError);
+}
+
+TEST(ImageLock, VersionsMatchByWholeNumbers) {
+  EXPECT_TRUE(version_matches("2.28.9", "2.28.9"));
+  EXPECT_TRUE(version_matches("2.28", "2.28.9"));
+  EXPECT_FALSE(version_matches("2.2", "2.28.9"));
+  EXPECT_FALSE(version_matches("2.28.9", "2.28"));
+}
+
+TEST(LockCheck, NamesEachLibraryThatDiffers) {
+  const MadeUpNode made;
+  EXPECT_THAT(check_lock(made.node, kFound, std::nullopt).saw, HasSubstr("no lock file was given"));
+  const Check same = check_lock(made.node, kFound, ImageLock{.libraries = {{"nccl", "2.28"}}});
+  EXPECT_EQ(same.state, CheckState::kGood);
+  EXPECT_EQ(same.saw, "1 library as locked");
+  const Check other = check_lock(made.node, kFound,
+                                 ImageLock{.libraries = {{"aws-ofi-nccl", "1.18.0"}, {"libfabric", "2.3"}}});
+  EXPECT_EQ(other.state, CheckState::kFault);
+  EXPECT_EQ(other.saw, "aws-ofi-nccl is not found, locked is 1.18.0; libfabric is 2.1, locked is 2.3");
+}
+
+TEST(LockCheck, TheImageIsKnownWhereWhoStartsTheContainerTellsIt) {
+  MadeUpNode made;
+  const ImageLock lock = {.image = "x@sha256:1"};
+  EXPECT_THAT(check_lock(made.node, kFound, lock).saw, HasSubstr("LOCKSTEP_IMAGE is not set"));
+  EXPECT_EQ(check_lock(made.node, kFound, lock).state, CheckState::kGood);
+  made.node.environment["LOCKSTEP_IMAGE"] = "x@sha256:2";
+  EXPECT_EQ(check_lock(made.node, kFound, lock).state, CheckState::kFault);
+}
+
+TEST(VersionsCheck, SaysWhichWereNotFound) {
+  const Check check = check_versions(kFound);
+  EXPECT_EQ(check.saw,
+            "lockstep not found, driver not found, nccl 2.28.9, libfabric 2.1, aws-ofi-nccl not found");
+}
+
+}  // namespace
+}  // namespace lockstep::cluster

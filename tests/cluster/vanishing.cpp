@@ -1,0 +1,1 @@
+extern "C" int vanishing() { return 1; }
