@@ -4,50 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <map>
+#include <utility>
 
 #include "lockstep/base/element_bytes.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/sha256.h"
-#include "lockstep/checkpoint/damaged.h"
+#include "lockstep/checkpoint/read_shard.h"
 
 namespace lockstep::checkpoint {
 namespace {
-
-constexpr int64_t kPieceBytes = 32 << 20;
-
-// Bytes [begin, begin + num_bytes) of a file that go to `into`.
-struct Copy {
-  int64_t begin, num_bytes;
-  std::byte* into;
-};
-
-using OnPiece = std::function<void(int64_t begin, std::span<const std::byte>)>;
-
-// Streams the whole file past `on_piece`; returns only if size and hash are the manifest's.
-void read_shard(storage::ObjectStore& store, const Manifest& manifest, const ShardInfo& shard,
-                const OnPiece& on_piece) {
-  const storage::Key key = file_key(manifest.id, shard.file);
-  Sha256 hash;
-  int64_t position = 0;
-  // One byte more than there should be: a file that grew is changed, too.
-  while (position <= shard.num_bytes) {
-    const auto piece = store.get(key, {position, std::min(kPieceBytes, shard.num_bytes + 1 - position)});
-    if (!piece) throw DamagedError(fmt::format("{} is missing", key));
-    if (piece->empty()) break;
-    hash.update(*piece);
-    on_piece(position, *piece);
-    position += static_cast<int64_t>(piece->size());
-  }
-  if (position != shard.num_bytes) {
-    throw DamagedError(fmt::format("{} has {} {} bytes; it was written with {}", key,
-                                   position < shard.num_bytes ? "only" : "more than",
-                                   std::min(position, shard.num_bytes), shard.num_bytes));
-  }
-  if (hash.hex() != shard.sha256) throw DamagedError(fmt::format("{} was changed: its SHA-256 differs", key));
-}
 
 class Fetch {
  public:
@@ -58,11 +23,8 @@ class Fetch {
     for (const Target& target : targets_) by_name_[target.slice.tensor.name].push_back(&target);
     check_tensors();
     for (const ShardInfo& shard : manifest_.shards) {
-      const std::vector<Copy> copies = copies_from(shard);
-      if (copies.empty()) continue;
-      read_shard(store_, manifest_, shard, [&](int64_t begin, std::span<const std::byte> piece) {
-        for (const Copy& copy : copies) take(copy, begin, piece);
-      });
+      std::vector<Copy> copies = copies_from(shard);
+      if (!copies.empty()) read_shard(store_, manifest_, shard, std::move(copies));
     }
   }
 
@@ -108,15 +70,6 @@ class Fetch {
     return copies;
   }
 
-  static void take(const Copy& copy, int64_t piece_begin, std::span<const std::byte> piece) {
-    const int64_t begin = std::max(copy.begin, piece_begin);
-    const int64_t end =
-        std::min(copy.begin + copy.num_bytes, piece_begin + static_cast<int64_t>(piece.size()));
-    if (begin >= end) return;
-    std::memcpy(copy.into + (begin - copy.begin), piece.data() + (begin - piece_begin),
-                static_cast<size_t>(end - begin));
-  }
-
   storage::ObjectStore& store_;
   const Manifest& manifest_;
   std::span<const Target> targets_;
@@ -130,7 +83,7 @@ void fetch_state(storage::ObjectStore& store, const Manifest& manifest, std::spa
 }
 
 void verify_shard(storage::ObjectStore& store, const Manifest& manifest, const ShardInfo& shard) {
-  read_shard(store, manifest, shard, [](int64_t, std::span<const std::byte>) {});
+  read_shard(store, manifest, shard, {});
 }
 
 }  // namespace lockstep::checkpoint

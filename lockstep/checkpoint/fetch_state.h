@@ -18,7 +18,8 @@ struct Target {
 };
 
 // Fills every target. Reads each shard that holds a part of one, whole and once, and compares its
-// SHA-256; memory: 32 MiB beside the targets. What is in the targets after a throw is undefined.
+// SHA-256 (read_shard.h); memory: 64 MiB beside the targets, of which no two hold the same element.
+// What is in the targets after a throw is undefined.
 // Throws DamagedError for a shard that is missing, cut or changed, and ConfigError for a tensor
 // that the checkpoint does not have, or has with another shape or dtype: it is another model's.
 void fetch_state(storage::ObjectStore& store, const Manifest& manifest, std::span<const Target> targets);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -36,6 +37,22 @@ void check_slice(const ShardInfo& shard, const StoredSlice& slice, const std::st
   }
 }
 
+// As safetensors has it: no two slices of a file share a byte.
+void check_positions(const ShardInfo& shard, const std::string& origin) {
+  std::vector<Run> runs;
+  for (const StoredSlice& slice : shard.slices) {
+    const int64_t num_bytes = slice.length * element_bytes(shard.tensors[slice.tensor].dtype);
+    if (num_bytes > 0) runs.push_back({slice.position, num_bytes});
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.offset < b.offset; });
+  for (size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].offset < runs[i - 1].offset + runs[i - 1].length) {
+      throw DamagedError(
+          fmt::format("{}: two slices of {} share its byte {}", origin, shard.file, runs[i].offset));
+    }
+  }
+}
+
 // Every element of every tensor once, however the ranks divided them.
 void check_coverage(const Manifest& manifest, const std::string& origin) {
   std::map<std::string, std::pair<TensorInfo, std::vector<Run>>> tensors;
@@ -47,6 +64,7 @@ void check_coverage(const Manifest& manifest, const std::string& origin) {
       if (info != tensor) throw DamagedError(fmt::format("{}: two shapes for {}", origin, tensor.name));
       if (slice.length > 0) runs.push_back({slice.offset, slice.length});
     }
+    check_positions(shard, origin);
   }
   for (auto& [name, entry] : tensors) {
     auto& [info, runs] = entry;
@@ -113,6 +131,9 @@ ShardInfo ShardInfo::from_json(const Json& json) {
   ShardInfo shard;
   shard.file = json.at("file").get<std::string>();
   shard.num_bytes = json.at("bytes").get<int64_t>();
+  if (shard.num_bytes < 0 || shard.num_bytes == std::numeric_limits<int64_t>::max()) {
+    throw DamagedError(fmt::format("{} has an impossible size", shard.file));
+  }
   shard.sha256 = json.at("sha256").get<std::string>();
   for (const Json& tensor : json.at("tensors")) {
     shard.tensors.push_back({tensor.at("name").get<std::string>(), tensor.at("dtype").get<std::string>(),

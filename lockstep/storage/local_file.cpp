@@ -1,11 +1,15 @@
 #include "lockstep/storage/local_file.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <vector>
 
 #include "lockstep/base/file_descriptor.h"
 #include "lockstep/base/io_error.h"
@@ -19,6 +23,40 @@ void write_all(int fd, std::span<const std::byte> bytes, const std::string& path
     if (written < 0) throw_io_error("write", path, errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
+}
+
+void write_durably(int fd, std::span<const std::byte> bytes, const std::string& path) {
+  constexpr size_t kPieceBytes = 8 << 20;
+  for (size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
+    const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
+    write_all(fd, piece, path);
+    // A hint to begin: what goes wrong on the disk is told by the flush.
+    ::sync_file_range(fd, static_cast<off_t>(begin), static_cast<off_t>(piece.size()), SYNC_FILE_RANGE_WRITE);
+  }
+  flush(fd, path);
+}
+
+int64_t read_parts(int fd, int64_t offset, Parts parts, const std::string& path) {
+  std::vector<iovec> left;
+  for (const auto& part : parts) {
+    if (!part.empty()) left.push_back({part.data(), part.size()});
+  }
+  int64_t done = 0;
+  for (size_t next = 0; next < left.size();) {
+    const auto at_once = static_cast<int>(std::min<size_t>(left.size() - next, IOV_MAX));
+    const ssize_t count = ::preadv(fd, &left[next], at_once, offset + done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_io_error("read", path, errno);
+    if (count == 0) break;
+    done += count;
+    auto rest = static_cast<size_t>(count);
+    for (; next < left.size() && rest >= left[next].iov_len; ++next) rest -= left[next].iov_len;
+    if (rest > 0) {
+      left[next].iov_base = static_cast<std::byte*>(left[next].iov_base) + rest;
+      left[next].iov_len -= rest;
+    }
+  }
+  return done;
 }
 
 void flush(int fd, const std::string& path) {

@@ -55,6 +55,22 @@ std::pair<std::string, FileDescriptor> open_partial(const std::string& path) {
   }
 }
 
+struct Value {
+  FileDescriptor file;
+  int64_t num_bytes = 0;
+};
+
+// Nothing when there is no such file.
+std::optional<Value> open_value(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && not_there(errno)) return std::nullopt;
+  if (!file) throw_io_error("read", path, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw_io_error("read", path, errno);
+  if (S_ISDIR(status.st_mode)) return std::nullopt;
+  return Value{std::move(file), status.st_size};
+}
+
 }  // namespace
 
 std::string LocalStore::path_of(const Key& key) const {
@@ -67,8 +83,7 @@ void LocalStore::put(const Key& key, std::span<const std::byte> value) {
   make_folders(folder_of(path));
   auto [partial, file] = open_partial(path);
   try {
-    write_all(file.get(), value, path);
-    flush(file.get(), path);
+    write_durably(file.get(), value, path);
     if (::rename(partial.c_str(), path.c_str()) != 0) throw_io_error("write", path, errno);
   } catch (...) {
     ::unlink(partial.c_str());
@@ -80,27 +95,22 @@ void LocalStore::put(const Key& key, std::span<const std::byte> value) {
 std::optional<Bytes> LocalStore::get(const Key& key, ByteRange range) {
   LOCKSTEP_CHECK(range.offset >= 0 && range.length >= 0) << range.offset << ", " << range.length;
   const std::string path = path_of(key);
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && not_there(errno)) return std::nullopt;
-  if (!file) throw_io_error("read", path, errno);
-
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw_io_error("read", path, errno);
-  if (S_ISDIR(status.st_mode)) return std::nullopt;
-
-  const int64_t available = std::max<int64_t>(0, status.st_size - range.offset);
+  const auto value = open_value(path);
+  if (!value) return std::nullopt;
+  const int64_t available = std::max<int64_t>(0, value->num_bytes - range.offset);
   Bytes bytes(static_cast<size_t>(std::min(range.length, available)));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::pread(file.get(), bytes.data() + done, bytes.size() - done,
-                                  range.offset + static_cast<int64_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_io_error("read", path, errno);
-    if (count == 0) break;  // its writer cut it back meanwhile
-    done += static_cast<size_t>(count);
-  }
-  bytes.resize(done);
+  const std::span<std::byte> part(bytes);
+  // Fewer where its writer cut it back meanwhile.
+  bytes.resize(static_cast<size_t>(read_parts(value->file.get(), range.offset, {&part, 1}, path)));
   return bytes;
+}
+
+std::optional<int64_t> LocalStore::get_into(const Key& key, int64_t offset, Parts parts) {
+  LOCKSTEP_CHECK(offset >= 0) << offset;
+  const std::string path = path_of(key);
+  const auto value = open_value(path);
+  if (!value) return std::nullopt;
+  return read_parts(value->file.get(), offset, parts, path);
 }
 
 std::vector<Key> LocalStore::list(const Key& prefix) {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "lockstep/storage/object_store.h"
+#include "lockstep/storage/read_into.h"
 
 namespace lockstep::storage {
 
-class LocalStore : public ObjectStore {
+class LocalStore : public ObjectStore, public DirectReads {
  public:
   explicit LocalStore(std::string root) : root_(std::move(root)) {}
 
@@ -13,6 +14,7 @@ class LocalStore : public ObjectStore {
   // and flushes the folder. A crash can leave the partial file, which no reader ever sees.
   void put(const Key& key, std::span<const std::byte> value) override;
   std::optional<Bytes> get(const Key& key, ByteRange range = {}) override;
+  std::optional<int64_t> get_into(const Key& key, int64_t offset, Parts parts) override;
   std::vector<Key> list(const Key& prefix) override;
   void remove(const Key& key) override;
   // One open, write and close. After a failure the file is cut back to what it was.

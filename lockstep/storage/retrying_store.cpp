@@ -18,6 +18,10 @@ std::optional<Bytes> RetryingStore::get(const Key& key, ByteRange range) {
   return retry(policy_, clock_, [&] { return inner_->get(key, range); });
 }
 
+std::optional<int64_t> RetryingStore::get_into(const Key& key, int64_t offset, Parts parts) {
+  return retry(policy_, clock_, [&] { return read_into(*inner_, key, offset, parts); });
+}
+
 std::vector<Key> RetryingStore::list(const Key& prefix) {
   return retry(policy_, clock_, [&] { return inner_->list(prefix); });
 }

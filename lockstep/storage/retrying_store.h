@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lockstep/storage/object_store.h"
+#include "lockstep/storage/read_into.h"
 #include "lockstep/storage/retry.h"
 
 namespace lockstep::storage {
@@ -17,13 +18,15 @@ namespace lockstep::storage {
 //
 // A call that hangs is not cut: it ends when the inner store says so, and policy.max_time is overrun
 // by as much. Any thread may call; only the caller waits.
-class RetryingStore : public ObjectStore {
+class RetryingStore : public ObjectStore, public DirectReads {
  public:
   explicit RetryingStore(std::unique_ptr<ObjectStore> inner, RetryPolicy policy = {},
                          RetryClock clock = RetryClock::real());
 
   void put(const Key& key, std::span<const std::byte> value) override;
   std::optional<Bytes> get(const Key& key, ByteRange range = {}) override;
+  // As directly as the inner store can.
+  std::optional<int64_t> get_into(const Key& key, int64_t offset, Parts parts) override;
   std::vector<Key> list(const Key& prefix) override;
   void remove(const Key& key) override;
   void append(const Key& key, std::span<const std::byte> segment) override;

@@ -55,6 +55,26 @@ TEST_F(LocalStoreTest, GetOfARangeStopsAtTheEnd) {
   EXPECT_EQ(get_text(*store_, "value", {.length = 0}), "");
 }
 
+// More parts than one call of the system takes.
+TEST_F(LocalStoreTest, ReadIntoFillsPartsOfAnySizeUntilTheValueEnds) {
+  std::string value(20'000, '\0');
+  for (size_t i = 0; i < value.size(); ++i) value[i] = static_cast<char>(i * 31 % 251);
+  store_->put("value", as_bytes(value));
+  std::string read(value.size(), '?');
+  std::vector<std::span<std::byte>> parts;
+  for (size_t begin = 0, i = 0; begin < read.size(); begin += i++ % 8) {
+    const size_t size = std::min(i % 8, read.size() - begin);
+    parts.push_back(std::as_writable_bytes(std::span(read.data() + begin, size)));
+  }
+  ASSERT_GT(parts.size(), 3000u);
+  EXPECT_EQ(read_into(*store_, "value", 0, parts), 20'000);
+  EXPECT_TRUE(read == value);
+  EXPECT_EQ(read_into(*store_, "value", 15'000, parts), 5'000);
+  EXPECT_TRUE(read.substr(0, 5'000) == value.substr(15'000));
+  EXPECT_EQ(read_into(*store_, "value", 20'000, parts), 0);
+  EXPECT_EQ(read_into(*store_, "absent", 0, parts), std::nullopt);
+}
+
 TEST_F(LocalStoreTest, ListIsSortedAndTakesAnyPrefix) {
   for (const char* key : {"b/step-2", "b/step-10", "a", "b/other/x", "bc"}) store_->put(key, {});
   EXPECT_THAT(store_->list(""), ElementsAre("a", "b/other/x", "b/step-10", "b/step-2", "bc"));

@@ -49,6 +49,11 @@ TEST_F(RetryingStoreTest, EachVerbWorksOnceTheStoreDoesAgain) {
   store.put("new", as_bytes("value"));
   EXPECT_EQ(faulty_->calls(), 3);
   EXPECT_EQ(as_text(*retrying({.at_call = 1}).get("old")), "value");
+  RetryingStore reading = retrying({.at_call = 1});
+  std::string read(5, '?');
+  const std::span<std::byte> part = std::as_writable_bytes(std::span(read));
+  EXPECT_EQ(read_into(reading, "old", 0, {&part, 1}), 5);
+  EXPECT_EQ(read, "value");
   EXPECT_THAT(retrying({.at_call = 1}).list(""), ElementsAre("new", "old"));
   retrying({.at_call = 1}).remove("old");
   EXPECT_EQ(memory_.get("old"), std::nullopt);
