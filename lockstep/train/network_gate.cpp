@@ -200,7 +200,7 @@ NetworkGate::Decision NetworkGate::learn(comm::Rendezvous& rendezvous, const std
   return {json.at("refusal"), json.at("failure"), json.at("hosts")};
 }
 
-// What a rank reports whose NCCL refused to go on without the network that it was told to use.
+// Also where this rank could not connect: then the others, which may hang for want of it, are not waited for.
 void NetworkGate::check_selected(Engine& engine, const Failure& failure, Admission& admission) const {
   comm::Rendezvous& rendezvous = engine.rendezvous();
   const RankEvidence mine = evidence(failure.words);
