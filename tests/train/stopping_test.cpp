@@ -38,7 +38,7 @@ TEST(Stopping, AWorkerThatHangsIsNamedByThoseThatWaitForIt) {
   kill(workers[1], SIGSTOP);
   EXPECT_EQ(driver.wait().code, 11);
   EXPECT_TRUE(all_gone_within(workers, 1));
-  EXPECT_THAT(run.err(), HasSubstr("rank 1 is silent (last seen at step "));
+  EXPECT_THAT(run.err(), HasSubstr("rank 1 is silent (last seen at "));
   EXPECT_THAT(run.log(1), HasSubstr("the calls of its main thread"));
 }
 
