@@ -33,7 +33,8 @@ std::vector<TensorPlan> export_plan(const ModelSpec& spec, const std::string& so
 class FolderExport {
  public:
   // Everything goes into `destination`.partial, which becomes `destination` in finish(). Throws
-  // ConfigError when `destination` exists, is not empty and is not to be replaced, IoError when the disk fails.
+  // ConfigError when `destination` exists, is not empty and is not to be replaced, IoError when the disk
+  // fails.
   FolderExport(const ModelSpec& spec, const std::string& source, const std::string& destination,
                const ExportOptions& options = {});
   FolderExport(const FolderExport&) = delete;

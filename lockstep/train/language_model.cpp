@@ -86,7 +86,8 @@ void LanguageModel::write_folder(const std::string& folder) {
   const auto& spec = module_->spec();
   std::optional<models::FolderExport> out;
   if (state_->mesh().rank() == 0) {
-    out.emplace(spec, recipe_.model.source, folder, models::ExportOptions{.stop_ids = stop_ids_, .replace = true});
+    out.emplace(spec, recipe_.model.source, folder,
+                models::ExportOptions{.stop_ids = stop_ids_, .replace = true});
   }
   for (const auto& tensor : models::export_plan(spec, recipe_.model.source)) {
     const at::Tensor values = state_->full_parameter(tensor.name);

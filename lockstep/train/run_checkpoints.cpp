@@ -30,9 +30,10 @@ bool same_place(const std::string& a, const std::string& b) {
 }
 
 IoError none_is_whole(const std::string& location, const std::string& problems) {
-  return IoError(fmt::format("checkpoint: none of the checkpoints in {} is whole: {}. Bring one back, or begin anew "
-                             "with another run.dir",
-                             location, problems));
+  return IoError(
+      fmt::format("checkpoint: none of the checkpoints in {} is whole: {}. Bring one back, or begin anew "
+                  "with another run.dir",
+                  location, problems));
 }
 
 }  // namespace
@@ -54,10 +55,10 @@ void RunCheckpoints::check_storage(int64_t state_bytes) {
   const std::string token = from_rank_0(mesh, engine_.device(), [&] {
     const auto room = store_->free_bytes();
     if (room && *room < 2 * state_bytes) {
-      throw IoError(
-          fmt::format("checkpoint: {} has {} left; two checkpoints take {}, as one is removed only after the "
-                      "next is whole. Free some space, or choose another disk with checkpoint.storage or run.dir",
-                      location_, format_bytes(*room), format_bytes(2 * state_bytes)));
+      throw IoError(fmt::format(
+          "checkpoint: {} has {} left; two checkpoints take {}, as one is removed only after the "
+          "next is whole. Free some space, or choose another disk with checkpoint.storage or run.dir",
+          location_, format_bytes(*room), format_bytes(2 * state_bytes)));
     }
     const std::string made = checkpoint::make_token();
     store_->put(key, storage::as_bytes(made));

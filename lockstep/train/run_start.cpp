@@ -56,10 +56,10 @@ void refuse_a_finished_run(const record::RunDirectory& run, storage::ObjectStore
   const auto steps = results["steps"].get<int64_t>();
   if (recipe.train.steps && *recipe.train.steps > steps) {
     if (!checkpoint::survey(checkpoints).committed.empty()) return;
-    throw ConfigError(
-        fmt::format("run.dir: {} holds a finished run ({} steps) without a checkpoint to train it further from "
-                    "(checkpoint.interval_steps was not set); choose another folder with run.dir=<folder>",
-                    run.path(), steps));
+    throw ConfigError(fmt::format(
+        "run.dir: {} holds a finished run ({} steps) without a checkpoint to train it further from "
+        "(checkpoint.interval_steps was not set); choose another folder with run.dir=<folder>",
+        run.path(), steps));
   }
   throw ConfigError(
       fmt::format("run.dir: {0} holds a finished run ({1} steps); to train it further raise train.steps, "

@@ -27,7 +27,8 @@ std::optional<ProviderLine> parse_provider(std::string_view text);
 // The plugin gave up: its provider is not used.
 bool is_ofi_failure(std::string_view text);
 
-// "NCCL_IB_DISABLE set by environment to 1.", "NCCL_IB_HCA set to mlx5_0". It proves nothing: it may name what is not there.
+// "NCCL_IB_DISABLE set by environment to 1.", "NCCL_IB_HCA set to mlx5_0". It proves nothing: it may name
+// what is not there.
 struct EnvironmentLine {
   std::string_view name, value;
 };

@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "lockstep_program.h"
-
 #include "tests/paths.h"
 
 namespace lockstep::cli {
@@ -116,8 +115,7 @@ TEST(DocsCommands, EveryCommandHasAPage) {
   const std::string commands = help.out.substr(help.out.find("Subcommands:"));
   for (std::sregex_iterator it(commands.begin(), commands.end(), command), end; it != end; ++it) {
     ++num_commands;
-    EXPECT_TRUE(std::filesystem::exists(source_path("docs/commands/" + (*it)[1].str() + ".md")))
-        << (*it)[1];
+    EXPECT_TRUE(std::filesystem::exists(source_path("docs/commands/" + (*it)[1].str() + ".md"))) << (*it)[1];
   }
   EXPECT_GE(num_commands, 4);
 }

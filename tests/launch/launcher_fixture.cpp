@@ -36,11 +36,10 @@ LaunchOptions LauncherTest::options(int num_workers, const std::vector<std::stri
 
 Process LauncherTest::start(int num_workers, const std::vector<std::string>& commands,
                             std::chrono::milliseconds stop_grace) const {
-  ProcessOptions process{
-      .argv = {build_path("bin/scripted_launcher"), folder_, std::to_string(num_workers),
-               std::to_string(stop_grace.count()), build_path("bin/scripted_worker")},
-      .standard_output = Output::file(folder_ / "launcher.log"),
-      .standard_error = Output::with_stdout()};
+  ProcessOptions process{.argv = {build_path("bin/scripted_launcher"), folder_, std::to_string(num_workers),
+                                  std::to_string(stop_grace.count()), build_path("bin/scripted_worker")},
+                         .standard_output = Output::file(folder_ / "launcher.log"),
+                         .standard_error = Output::with_stdout()};
   process.argv.insert(process.argv.end(), commands.begin(), commands.end());
   return Process::start(process);
 }

@@ -13,12 +13,9 @@ bool ObjectServer::is_installed() { return std::filesystem::exists(LOCKSTEP_OBJE
 
 ObjectServer::ObjectServer(const std::string& script, const std::vector<std::string>& options, int port) {
   ProcessOptions process;
-  process.argv = {LOCKSTEP_OBJECT_SERVER_PYTHON,
-                  source_path("tests/storage/" + script),
-                  "--bucket",
-                  "bucket",
-                  "--port",
-                  std::to_string(port)};
+  process.argv = {
+      LOCKSTEP_OBJECT_SERVER_PYTHON, source_path("tests/storage/" + script), "--bucket", "bucket", "--port",
+      std::to_string(port)};
   process.argv.insert(process.argv.end(), options.begin(), options.end());
   process.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   process.standard_output = Output::file(folder_ / "output");

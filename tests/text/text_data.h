@@ -9,9 +9,7 @@
 
 namespace lockstep::text {
 
-inline std::string data_path(const std::string& name) {
-  return test_data("text/" + name);
-}
+inline std::string data_path(const std::string& name) { return test_data("text/" + name); }
 
 inline Json read_json(const std::string& path) {
   std::ifstream file(path);
