@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/temporary_folder.h"
 #include "lockstep/bench/allreduce.h"
 #include "lockstep/bench/output.h"
-#include "lockstep/bench/temporary_folder.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/launch/local_launcher.h"
 

@@ -6,6 +6,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/optional_json.h"
 
 namespace lockstep::bench {
 namespace {
@@ -85,8 +86,7 @@ Json comparison_json(const CompareOptions& options, const std::vector<NetworkTim
   Json networks = Json::array();
   for (const NetworkTimes& network : times) {
     Json environment = Json::object();
-    for (const auto& [variable, value] : network.network.environment)
-      environment[variable] = value ? Json(*value) : Json();
+    for (const auto& [variable, value] : network.network.environment) environment[variable] = or_null(value);
     networks.push_back({{"name", network.network.name},
                         {"environment", environment},
                         {"step_ms", to_json(network.spread())},

@@ -1,8 +1,10 @@
 #include "lockstep/bench/line_rate.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include "lockstep/base/network_devices.h"
 
 namespace lockstep::bench {
 namespace {
@@ -21,15 +23,18 @@ std::string default_interface(const std::string& root) {
 }  // namespace
 
 std::optional<LineRate> listed_line_rate(const std::string& root, const std::string& chosen) {
+  const auto devices = network_devices(root);
+  const auto find = [&](const std::string& name) {
+    return std::find_if(devices.begin(), devices.end(), [&](const NetworkDevice& device) {
+      return device.kind == NetworkDevice::Kind::kEthernet && device.name == name;
+    });
+  };
   // "=eth0" is NCCL's way to name one interface exactly.
-  std::string interface = chosen.starts_with('=') ? chosen.substr(1) : chosen;
-  if (interface.empty() || !std::filesystem::exists(root + "/sys/class/net/" + interface))
-    interface = default_interface(root);
-  const std::string path = "/sys/class/net/" + interface + "/speed";
-  double mbit_per_s = 0;  // the kernel lists -1, or gives an error, where it does not know
-  if (interface.empty() || !(std::ifstream(root + path) >> mbit_per_s) || mbit_per_s <= 0)
-    return std::nullopt;
-  return LineRate{mbit_per_s / 1000, path};
+  auto device = find(chosen.starts_with('=') ? chosen.substr(1) : chosen);
+  if (device == devices.end()) device = find(default_interface(root));
+  if (device == devices.end() || !device->line_rate) return std::nullopt;
+  return LineRate{static_cast<double>(*device->line_rate) * 8 / 1e9,
+                  "/sys/class/net/" + device->name + "/speed"};
 }
 
 }  // namespace lockstep::bench

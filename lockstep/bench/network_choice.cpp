@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/split.h"
 
 namespace lockstep::bench {
 namespace {
@@ -35,13 +35,6 @@ struct Setting {
     return {text.substr(0, colon), text.substr(colon + 1, equals - colon - 1), text.substr(equals + 1)};
   }
 };
-
-std::vector<std::string> split(const std::string& names) {
-  std::vector<std::string> parts;
-  std::istringstream stream(names);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
 
 NetworkChoice choice_of(const std::string& name, const std::vector<Setting>& settings) {
   const auto found = std::find_if(known().begin(), known().end(),
@@ -81,7 +74,7 @@ std::vector<NetworkChoice> parse_networks(const std::string& names,
   std::vector<Setting> parsed;
   for (const std::string& setting : settings) parsed.push_back(Setting::parse(setting));
   std::vector<NetworkChoice> choices;
-  const std::vector<std::string> all = split(names);
+  const std::vector<std::string> all = split(names, ',');
   for (const std::string& name : all) {
     if (std::count(all.begin(), all.end(), name) > 1)
       throw ConfigError(fmt::format("bench: --compare names \"{}\" twice", name));

@@ -4,8 +4,8 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/process.h"
+#include "lockstep/base/temporary_folder.h"
 #include "lockstep/bench/compare_networks.h"
-#include "lockstep/bench/temporary_folder.h"
 #include "lockstep/launch/local_launcher.h"
 #include "lockstep/record/metrics.h"
 #include "lockstep/record/run_directory.h"

@@ -2,21 +2,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
+#include "lockstep/base/split.h"
 #include "lockstep/cluster/node_checks.h"
 
 namespace lockstep::cluster {
 namespace {
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    const size_t colon = part.find(':');  // "eth0:5000": a port may follow
-    if (!part.empty()) parts.push_back(part.substr(0, colon));
-  }
-  return parts;
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names = split(list, ',');
+  std::erase(names, "");
+  for (std::string& name : names) name = name.substr(0, name.find(':'));  // "eth0:5000": a port may follow
+  return names;
 }
 
 // NCCL's rule: "^" before the list excludes, "=" takes names whole; otherwise each is the begin of a name.
@@ -28,7 +25,7 @@ struct InterfaceRule {
     InterfaceRule rule;
     if ((rule.excludes = text.starts_with('^'))) text.erase(0, 1);
     if ((rule.exact = text.starts_with('='))) text.erase(0, 1);
-    rule.names = split(text);
+    rule.names = names_in(text);
     return rule;
   }
   bool allows(const std::string& interface) const {

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/base/network_devices.h"
+
 namespace lockstep::cluster {
-namespace {
-
-constexpr const char* kAmazonVendor = "0x1d0f";
-
-}  // namespace
-
 NetworkDevices NetworkDevices::of(const Node& node) {
   NetworkDevices devices;
-  for (const std::string& name : node.list("/sys/class/infiniband")) {
-    const bool amazon = node.read("/sys/class/infiniband/" + name + "/device/vendor") == kAmazonVendor;
-    (amazon ? devices.efa : devices.others).push_back(name);
+  for (const NetworkDevice& device : network_devices(node.root)) {
+    if (device.kind == NetworkDevice::Kind::kEthernet) continue;
+    (device.kind == NetworkDevice::Kind::kEfa ? devices.efa : devices.others).push_back(device.name);
   }
   for (const std::string& name : node.list("/dev/infiniband")) {
     if (name.starts_with("uverbs")) devices.nodes.push_back(name);

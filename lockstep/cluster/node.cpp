@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/nccl_setting.h"
 #include "lockstep/base/process.h"
 
 namespace lockstep::cluster {
@@ -60,17 +61,6 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
-// NAME=value a line; "#" begins a comment.
-std::optional<std::string> value_in(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find('=');
-    if (equals != std::string::npos && trimmed(line.substr(0, equals)) == name)
-      return trimmed(line.substr(equals + 1));
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Node Node::this_machine() {
@@ -116,13 +106,9 @@ std::optional<std::string> Node::env(const std::string& name) const {
 }
 
 std::optional<std::string> Node::nccl_setting(const std::string& name) const {
-  if (auto value = env(name)) return value;
-  for (const std::string& path : {env("HOME").value_or("") + "/.nccl.conf", std::string("/etc/nccl.conf")}) {
-    if (const auto text = read(path)) {
-      if (auto value = value_in(*text, name)) return value;
-    }
-  }
-  return std::nullopt;
+  return lockstep::nccl_setting(
+      name, [this](const std::string& variable) { return env(variable); },
+      [this](const std::string& path) { return read(path); });
 }
 
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.03  Release Build ..."

@@ -43,7 +43,7 @@ struct Node {
   bool exists(const std::string& path) const;
 
   std::optional<std::string> env(const std::string& name) const;
-  // A setting of NCCL: from the environment, else ~/.nccl.conf, else /etc/nccl.conf, which NCCL reads too.
+  // A setting of NCCL (base/nccl_setting.h).
   std::optional<std::string> nccl_setting(const std::string& name) const;
   // Version of NVIDIA's kernel module, "580.159.03"; empty when it is not loaded.
   std::string nvidia_kernel_module() const;

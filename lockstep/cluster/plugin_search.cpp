@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include "lockstep/base/split.h"
 
 namespace lockstep::cluster {
 namespace {
@@ -15,8 +15,7 @@ constexpr const char* kUsualFolders[] = {
 std::vector<std::string> names_of(const std::string& setting) {
   if (setting.empty()) return {"libnccl-net.so"};
   std::vector<std::string> names;
-  std::istringstream parts(setting);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : split(setting, ',')) {
     if (part.empty()) continue;
     names.push_back(part);
     if (part.find('/') == std::string::npos && !part.ends_with(".so"))

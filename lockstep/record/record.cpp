@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/optional_json.h"
 
 namespace lockstep::record {
 Json Record::to_json() const {
   return {{"version", 1},
           {"started", started},
-          {"finished", finished ? Json(*finished) : Json()},
+          {"finished", or_null(finished)},
           {"command", command},
           {"commit", commit.empty() ? Json() : Json(commit)},
           {"binary_sha256", binary_sha256},

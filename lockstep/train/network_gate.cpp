@@ -10,6 +10,7 @@
 
 #include "lockstep/base/env_var.h"
 #include "lockstep/base/io_error.h"
+#include "lockstep/base/optional_json.h"
 #include "lockstep/comm/own_address.h"
 #include "lockstep/record/run_directory.h"
 #include "lockstep/train/network_probe.h"
@@ -67,8 +68,8 @@ Json efficiency_json(const transport::Bandwidth& measured, const transport::Effi
   return {{"all_gather_bytes", measured.bytes},
           {"seconds", measured.seconds},
           {"bus_bytes_per_s", efficiency.bus_bytes_per_s},
-          {"line_rate", efficiency.line_rate ? Json(*efficiency.line_rate) : Json()},
-          {"share", efficiency.share ? Json(*efficiency.share) : Json()},
+          {"line_rate", or_null(efficiency.line_rate)},
+          {"share", or_null(efficiency.share)},
           {"causes", efficiency.causes}};
 }
 
@@ -289,7 +290,7 @@ Admission NetworkGate::admit(Engine& engine) {
   if (admission.refusal.empty()) check_connected(engine, admission);
   if (env_.rank != 0) return admission;
   Json report = transport::verdict_json(admission.verdict);
-  report.update(admission.report.is_null() ? Json::object() : admission.report);
+  report.update(admission.report);
   report["require"] = network_.require;
   report["refusal"] = admission.refusal;
   report["seconds"] = since_start_.seconds();

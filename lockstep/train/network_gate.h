@@ -33,7 +33,7 @@ struct Admission {
   std::vector<std::string> hosts;  // of each rank, as RankEvidence names them; empty for one rank alone
   // Rank 0 only:
   transport::JobVerdict verdict;
-  Json report;  // docs/transport.md
+  Json report = Json::object();  // docs/transport.md
 
   bool spans_hosts() const;
 };

@@ -4,25 +4,14 @@
 
 #include <utility>
 
+#include "lockstep/base/optional_json.h"
 #include "lockstep/transport/efficiency.h"
 #include "lockstep/transport/host_key.h"
 
 namespace lockstep::train {
 namespace {
 
-using transport::NetworkDevice;
-
 constexpr size_t kMostLogBytes = 4'000'000;  // the store takes values of 8 MB
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-template <typename T>
-std::optional<T> optional_at(const Json& json, const char* key) {
-  return json.at(key).is_null() ? std::nullopt : std::optional<T>(json.at(key).get<T>());
-}
 
 Json device_json(const NetworkDevice& device) {
   return {{"name", device.name},
@@ -35,9 +24,9 @@ Json device_json(const NetworkDevice& device) {
 NetworkDevice device_of(const Json& json) {
   return {.name = json.at("name"),
           .kind = static_cast<NetworkDevice::Kind>(json.at("kind").get<int>()),
-          .line_rate = optional_at<int64_t>(json, "line_rate"),
-          .sent_bytes = optional_at<int64_t>(json, "sent_bytes"),
-          .numa_node = optional_at<int>(json, "numa_node")};
+          .line_rate = optional_of<int64_t>(json.at("line_rate")),
+          .sent_bytes = optional_of<int64_t>(json.at("sent_bytes")),
+          .numa_node = optional_of<int>(json.at("numa_node"))};
 }
 
 }  // namespace
@@ -47,7 +36,7 @@ RankEvidence RankEvidence::of_this_process(std::string log, std::string failure)
   evidence.interfaces = transport::socket_interfaces(log);
   evidence.log = std::move(log);
   evidence.failure = std::move(failure);
-  evidence.devices = transport::network_devices();
+  evidence.devices = network_devices();
   return evidence;
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "lockstep/base/json.h"
+#include "lockstep/base/network_devices.h"
 #include "lockstep/comm/rendezvous.h"
-#include "lockstep/transport/network_devices.h"
 
 namespace lockstep::train {
 
@@ -16,7 +16,7 @@ struct RankEvidence {
   std::string name;     // of the host
   std::string log;      // NCCL's; empty with Gloo
   std::string failure;  // why this rank could not connect; empty: it did
-  std::vector<transport::NetworkDevice> devices;
+  std::vector<NetworkDevice> devices;
   std::vector<std::string> interfaces;  // that TCP uses
 
   // Of this process, as it is now.

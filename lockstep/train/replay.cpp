@@ -1,16 +1,14 @@
 #include "lockstep/train/replay.h"
 
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "lockstep/base/error.h"
-#include "lockstep/base/io_error.h"
+#include "lockstep/base/temporary_folder.h"
 #include "lockstep/checkpoint/survey.h"
 #include "lockstep/record/metrics.h"
 #include "lockstep/record/record.h"
@@ -21,23 +19,6 @@ namespace lockstep::train {
 namespace {
 
 namespace fs = std::filesystem;
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-replay-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw_io_error("make folder", pattern, errno);
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Json without_nulls(const Json& value) {
   if (!value.is_object()) return value;
@@ -107,7 +88,7 @@ Replay replay(const ReplayOptions& options, const std::string& program) {
     break;
   }
 
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   recipe["run"] = {{"dir", scratch.path() + "/run"}};
   recipe["train"]["stop_after"] = options.step - result.from_step;
   recipe.erase("checkpoint");  // the stop saves all that is compared

@@ -7,7 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "lockstep/base/json.h"
+#include "lockstep/base/network_devices.h"
+#include "lockstep/base/optional_json.h"
 #include "lockstep/transport/expected_bytes.h"
 #include "lockstep/transport/host_traffic.h"
 
@@ -19,13 +20,7 @@ using transport::HostTraffic;
 constexpr std::chrono::milliseconds kIdle{100};
 constexpr std::chrono::milliseconds kCounterLifespan{30};  // EFA's driver gives values up to 10 ms old
 
-HostTraffic read_counters() { return transport::counters_of(transport::network_devices()); }
-
-Json or_null(const std::optional<int64_t>& value) { return value ? Json(*value) : Json(); }
-
-std::optional<int64_t> optional_bytes(const Json& value) {
-  return value.is_null() ? std::nullopt : std::optional(value.get<int64_t>());
-}
+HostTraffic read_counters() { return transport::counters_of(network_devices()); }
 
 }  // namespace
 
@@ -102,9 +97,9 @@ std::optional<transport::MovedVerdict> TrafficWatch::finish(const std::string& n
     } else {
       const Json json =
           Json::parse(rendezvous_.fetch(key(host), rendezvous_.timeout(), "the counters of " + host));
-      sent.efa_bytes = optional_bytes(json.at(0));
-      sent.verbs_bytes = optional_bytes(json.at(1));
-      sent.ethernet_bytes = optional_bytes(json.at(2));
+      sent.efa_bytes = optional_of<int64_t>(json.at(0));
+      sent.verbs_bytes = optional_of<int64_t>(json.at(1));
+      sent.ethernet_bytes = optional_of<int64_t>(json.at(2));
     }
     sent.host = host.substr(0, host.find('/'));
     all.push_back(sent);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lockstep/transport/network_devices.h"
+#include "lockstep/base/network_devices.h"
 #include "lockstep/transport/verdict.h"
 
 namespace lockstep::transport {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "lockstep/base/network_devices.h"
 #include "lockstep/transport/moved.h"
-#include "lockstep/transport/network_devices.h"
 
 namespace lockstep::transport {
 

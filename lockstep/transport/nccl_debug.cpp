@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <set>
-#include <sstream>
 #include <vector>
+
+#include "lockstep/base/split.h"
 
 namespace lockstep::transport {
 namespace {
@@ -22,38 +22,14 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> names;
-  std::istringstream stream(list);
-  for (std::string name; std::getline(stream, name, ',');) {
-    if (!name.empty()) names.push_back(name);
-  }
-  return names;
-}
-
-// NAME=VALUE a line; the first that names it counts, "#" begins a comment.
-std::optional<std::string> value_in(const std::optional<std::string>& text, const std::string& name) {
-  if (!text) return std::nullopt;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(name + "=")) continue;
-    std::string value = line.substr(name.size() + 1);
-    value.erase(
-        std::find_if(value.rbegin(), value.rend(), [](unsigned char c) { return !std::isspace(c); }).base(),
-        value.end());
-    return value;
-  }
-  return std::nullopt;
-}
-
 // "^A,B" is all but A and B: without what is needed.
 std::string subsystems_with_needed(const std::string& user) {
   const std::string given = upper(user);
   if (given.empty()) return fmt::format("{}", fmt::join(kNeeded, ","));
   const bool is_all_but = given.starts_with('^');
-  std::vector<std::string> names = split(is_all_but ? given.substr(1) : given);
+  std::vector<std::string> names = split(is_all_but ? given.substr(1) : given, ',');
   const auto is_needed = [](const std::string& name) {
-    return std::find(kNeeded.begin(), kNeeded.end(), name) != kNeeded.end();
+    return name.empty() || std::find(kNeeded.begin(), kNeeded.end(), name) != kNeeded.end();
   };
   if (is_all_but) {
     std::erase_if(names, is_needed);
@@ -70,21 +46,9 @@ bool is_talkative(const std::string& level) {
 
 }  // namespace
 
-NcclDebug nccl_debug_of(const std::function<std::optional<std::string>(const std::string&)>& variable,
-                        const std::function<std::optional<std::string>(const std::string&)>& text_of) {
-  std::vector<std::optional<std::string>> files;
-  if (const auto named = variable("NCCL_CONF_FILE")) {
-    files.push_back(text_of(*named));
-  } else if (const auto home = variable("HOME")) {
-    files.push_back(text_of(*home + "/.nccl.conf"));
-  }
-  files.push_back(text_of("/etc/nccl.conf"));
-  const auto setting = [&](const std::string& name) -> std::string {
-    if (const auto value = variable(name)) return *value;
-    for (const auto& file : files) {
-      if (const auto value = value_in(file, name)) return *value;
-    }
-    return "";
+NcclDebug nccl_debug_of(const ReadText& variable, const ReadText& file) {
+  const auto setting = [&](const std::string& name) {
+    return nccl_setting(name, variable, file).value_or("");
   };
   return {upper(setting("NCCL_DEBUG")), setting("NCCL_DEBUG_SUBSYS"), setting("NCCL_DEBUG_FILE")};
 }

@@ -4,10 +4,10 @@
 // standard output) once, at the first call to it. Source: src/debug.cc of NCCL 2.18 to 2.30.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
+
+#include "lockstep/base/nccl_setting.h"
 
 namespace lockstep::transport {
 
@@ -17,10 +17,8 @@ struct NcclDebug {
   std::string file;        // with %h and %p as given; empty: standard output
 };
 
-// What the user set: in the environment, else in the file of NCCL_CONF_FILE or ~/.nccl.conf, else in
-// /etc/nccl.conf, as NCCL does. `variable` reads the environment; `text_of` a file's text or nothing.
-NcclDebug nccl_debug_of(const std::function<std::optional<std::string>(const std::string&)>& variable,
-                        const std::function<std::optional<std::string>(const std::string&)>& text_of);
+// What the user set, by nccl_setting.
+NcclDebug nccl_debug_of(const ReadText& variable, const ReadText& file);
 
 // Settings with which NCCL writes to `file` all that a verdict needs, and all that `user` asked for.
 NcclDebug with_evidence(const NcclDebug& user, const std::string& file);

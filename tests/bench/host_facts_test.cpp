@@ -18,8 +18,14 @@ void plant(const TemporaryFolder& root, const std::string& path, const std::stri
   std::ofstream(file) << text;
 }
 
+void plant_interfaces(const TemporaryFolder& root) {
+  plant(root, "/proc/self/net/dev",
+        "eth0: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\neth1: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+}
+
 TEST(LineRate, IsThatOfTheDefaultRouteUnlessAnotherInterfaceIsNamed) {
   const TemporaryFolder root;
+  plant_interfaces(root);
   plant(root, "/proc/net/route",
         "Iface\tDestination\tGateway\neth1\t0000FEA9\t00000000\neth0\t00000000\t0102A8C0\n");
   plant(root, "/sys/class/net/eth0/speed", "25000\n");
@@ -36,6 +42,7 @@ TEST(LineRate, IsThatOfTheDefaultRouteUnlessAnotherInterfaceIsNamed) {
 TEST(LineRate, OfAVirtualInterfaceIsNotKnown) {
   const TemporaryFolder root;
   EXPECT_FALSE(listed_line_rate(root.path(), ""));
+  plant_interfaces(root);
   plant(root, "/proc/net/route", "Iface\tDestination\neth0\t00000000\n");
   plant(root, "/sys/class/net/eth0/speed", "-1\n");
   EXPECT_FALSE(listed_line_rate(root.path(), ""));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace lockstep::bench {
+namespace lockstep {
 
 class TemporaryFolder {
  public:
@@ -12,10 +12,11 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
+  const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
 };
 
-}  // namespace lockstep::bench
+}  // namespace lockstep

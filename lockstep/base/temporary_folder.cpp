@@ -1,4 +1,4 @@
-#include "lockstep/bench/temporary_folder.h"
+#include "lockstep/base/temporary_folder.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -6,10 +6,10 @@
 
 #include "lockstep/base/io_error.h"
 
-namespace lockstep::bench {
+namespace lockstep {
 
 TemporaryFolder::TemporaryFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "lockstep-bench-XXXXXX").string();
+  path_ = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
   if (::mkdtemp(path_.data()) == nullptr) throw_io_error("make a folder like", path_, errno);
 }
 
@@ -18,4 +18,4 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace lockstep::bench
+}  // namespace lockstep

@@ -1,4 +1,4 @@
-#include "lockstep/transport/network_devices.h"
+#include "lockstep/base/network_devices.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <tuple>
 
-namespace lockstep::transport {
+namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,9 +105,10 @@ std::vector<NetworkDevice> interfaces(const fs::path& root) {
 
 }  // namespace
 
-std::vector<NetworkDevice> network_devices(const std::string& root) {
+std::vector<NetworkDevice> network_devices(const std::string& given_root) {
+  const fs::path root = given_root.empty() ? "/" : given_root;
   std::vector<NetworkDevice> devices = interfaces(root);
-  for (const fs::path& folder : entries(fs::path(root) / "sys/class/infiniband"))
+  for (const fs::path& folder : entries(root / "sys/class/infiniband"))
     devices.push_back(verbs_device(folder));
   std::sort(devices.begin(), devices.end(), [](const NetworkDevice& a, const NetworkDevice& b) {
     return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
@@ -115,4 +116,4 @@ std::vector<NetworkDevice> network_devices(const std::string& root) {
   return devices;
 }
 
-}  // namespace lockstep::transport
+}  // namespace lockstep

@@ -1,6 +1,6 @@
 // The network devices of this host: how fast each is said to be, and what it has sent.
 //
-// Read below `root`, which is "/" but in tests:
+// Read below `root`, which is empty but in tests:
 //   sys/class/infiniband/DEV/ports/P/{link_layer,rate,state,counters/port_xmit_data,hw_counters/tx_bytes}
 //   sys/class/infiniband/DEV/device/{vendor,numa_node}
 //   sys/class/net/IF/speed     proc/self/net/dev, which unlike sysfs is always that of this network namespace
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::transport {
+namespace lockstep {
 
 struct NetworkDevice {
   enum class Kind { kEfa, kIb, kRoce, kEthernet };
@@ -27,6 +27,6 @@ struct NetworkDevice {
 };
 
 // All but the loopback, sorted by kind and name. RoCE devices are also listed by their interface.
-std::vector<NetworkDevice> network_devices(const std::string& root = "/");
+std::vector<NetworkDevice> network_devices(const std::string& root = "");
 
-}  // namespace lockstep::transport
+}  // namespace lockstep
