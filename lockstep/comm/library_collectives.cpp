@@ -5,7 +5,6 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 #include "lockstep/base/check.h"
@@ -13,19 +12,14 @@
 #include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/gloo_process_group.h"
 #include "lockstep/comm/group.h"
+#include "lockstep/comm/tcp_store.h"
 
 namespace lockstep::comm {
 namespace {
 
 c10::intrusive_ptr<c10d::Store> open_store(const RendezvousOptions& options) {
   if (options.world_size == 1) return c10::make_intrusive<c10d::HashStore>();
-  c10d::TCPStoreOptions tcp;
-  tcp.port = options.port;
-  tcp.numWorkers = static_cast<size_t>(options.world_size);
-  tcp.waitWorkers = false;
-  tcp.timeout = options.timeout;
-  return c10::make_intrusive<c10d::PrefixStore>("library",
-                                                c10::make_intrusive<c10d::TCPStore>(options.host, tcp));
+  return c10::make_intrusive<c10d::PrefixStore>("library", open_tcp_store(options, /*serve=*/false));
 }
 
 }  // namespace

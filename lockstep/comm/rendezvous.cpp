@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
@@ -15,6 +14,7 @@
 #include "lockstep/comm/group.h"
 #include "lockstep/comm/heartbeat.h"
 #include "lockstep/comm/local_communicator.h"
+#include "lockstep/comm/tcp_store.h"
 
 namespace lockstep::comm {
 
@@ -34,17 +34,6 @@ namespace {
 
 // libtorch's errors carry a C++ backtrace from the second line on.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-c10::intrusive_ptr<c10d::Store> open_tcp_store(const RendezvousOptions& options, bool serve) {
-  c10d::TCPStoreOptions tcp;
-  tcp.port = options.port;
-  tcp.isServer = serve;
-  tcp.numWorkers = static_cast<size_t>(options.world_size);
-  tcp.waitWorkers = false;  // make_communicator waits for exactly the ranks that it needs
-  tcp.timeout = options.timeout;
-  if (serve && options.listen_fd) tcp.masterListenFd = *options.listen_fd;
-  return c10::make_intrusive<c10d::TCPStore>(options.host, tcp);
-}
 
 }  // namespace
 
