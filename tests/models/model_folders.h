@@ -6,7 +6,7 @@
 #include "lockstep/models/causal_lm.h"
 #include "lockstep/models/json_file.h"
 #include "lockstep/nn/materialize.h"
-#include "tests/models/temporary_folder.h"
+#include "tests/base/temporary_folder.h"
 #include "tests/paths.h"
 
 namespace lockstep::models {

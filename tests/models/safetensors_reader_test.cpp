@@ -1,6 +1,8 @@
 #include "lockstep/models/safetensors_reader.h"
 
 #include <gmock/gmock.h>
+
+#include <filesystem>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +10,8 @@
 #include <span>
 
 #include "lockstep/base/error.h"
+#include "tests/base/temporary_folder.h"
 #include "tests/models/safetensors_bytes.h"
-#include "tests/models/temporary_folder.h"
 
 namespace lockstep::models {
 namespace {

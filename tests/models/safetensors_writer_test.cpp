@@ -9,7 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/models/json_file.h"
 #include "lockstep/models/safetensors_reader.h"
-#include "tests/models/temporary_folder.h"
+#include "tests/base/temporary_folder.h"
 
 namespace lockstep::models {
 namespace {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
 #include "tests/base/temporary_folder.h"
 

@@ -6,6 +6,8 @@
 #include <random>
 #include <set>
 
+#include "tests/transport/log_files.h"
+
 namespace lockstep::transport {
 
 bool FakeProcess::at_least(int minor, int patch) const {
@@ -261,5 +263,7 @@ std::string interleaved(const std::vector<std::vector<std::string>>& ranks, uint
   }
   return text;
 }
+
+JobVerdict verdict_of(const std::vector<FakeProcess>& processes) { return verdict_on(text_of(processes)); }
 
 }  // namespace lockstep::transport

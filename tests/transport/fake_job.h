@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/transport/verdict.h"
+
 namespace lockstep::transport {
 
 // A communicator's ranks as indices into a job's processes, in rank order.
@@ -86,6 +88,7 @@ std::vector<FakeProcess> run(const FakeJob& job);
 
 // One rank after the other.
 std::string text_of(const std::vector<FakeProcess>& processes);
+JobVerdict verdict_of(const std::vector<FakeProcess>& processes);
 // Lines of the ranks in turn, each rank's own in order.
 std::string interleaved(const std::vector<std::vector<std::string>>& ranks, uint32_t seed);
 std::vector<std::vector<std::string>> lines_by_process(const std::vector<FakeProcess>& processes);

@@ -30,8 +30,6 @@ void finish(std::vector<FakeProcess>& processes, const std::string& net, bool gp
   open_communicator(processes, world(processes), net, gpu_direct);
 }
 
-JobVerdict verdict_of(const std::vector<FakeProcess>& processes) { return verdict_on(text_of(processes)); }
-
 TEST(KnownCase, ThePluginLoadsAndItsInitialisationFails) {
   auto processes = started("2.22.3", 2, 8);
   for (FakeProcess& process : processes) {

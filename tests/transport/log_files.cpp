@@ -54,6 +54,11 @@ JobVerdict verdict_on(std::string_view text) {
   return judge(evidence);
 }
 
+std::string summary(const JobVerdict& verdict) {
+  return std::string(word(verdict.transport)) + " " + std::string(word(verdict.level)) + " " +
+         std::string(word(verdict.gpu_direct));
+}
+
 std::string columns_of(const std::string& file, const JobVerdict& verdict) {
   const std::string row = tsv_row(file, verdict);
   return row.substr(0, row.rfind('\t'));

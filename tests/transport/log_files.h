@@ -26,6 +26,9 @@ std::string joined(const std::vector<std::string>& lines);
 
 JobVerdict verdict_on(std::string_view text);
 
+// "efa connected yes": transport, level, GPUDirect.
+std::string summary(const JobVerdict& verdict);
+
 // The row that `--format tsv` prints for `verdict`, without its last column.
 std::string columns_of(const std::string& file, const JobVerdict& verdict);
 
