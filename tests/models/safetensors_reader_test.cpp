@@ -1,11 +1,10 @@
 #include "lockstep/models/safetensors_reader.h"
 
 #include <gmock/gmock.h>
-
-#include <filesystem>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <span>
 
