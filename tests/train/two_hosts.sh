@@ -6,6 +6,7 @@
 #
 # Writes "exit codes: A B" at the end, and exits with rank 0's. Exits with 77 where namespaces are not allowed.
 set -euo pipefail
+trap 'echo "two_hosts.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
 
 if [[ $1 != --inside ]]; then
   unshare --net --uts --mount --pid --fork true 2>/dev/null || exit 77
@@ -15,9 +16,8 @@ shift
 
 mount -t sysfs none /sys 2>/dev/null || true # this network's interfaces; without it their speed is not known
 hostname node-0
-unshare --net --uts sleep 1000 &
-other=$!
-until [[ $(readlink /proc/$other/ns/net) != $(readlink /proc/self/ns/net) ]]; do sleep 0.01; done
+exec {other_host}< <(exec unshare --net --uts sh -c 'echo $$; exec sleep 1000')
+read -r -u $other_host other # it says its id only once it is in its own network
 on_other() { nsenter --target $other --net --uts "$@"; }
 
 ip link add link0 type veth peer name link0 netns $other
