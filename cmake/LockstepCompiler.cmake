@@ -27,17 +27,16 @@ if(LOCKSTEP_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# lockstep_precompile_modules(TARGET): torch/nn/module.h takes 14 s to read, so the targets most of whose
-# files include it share a precompiled one. For the others it would cost more (4 s a file) than it saves.
-# Programs share another than the libraries, whose code is compiled with other options.
-function(lockstep_precompile_modules target)
-  get_target_property(kind ${target} TYPE)
-  get_property(first GLOBAL PROPERTY LOCKSTEP_PRECOMPILED_${kind})
+# lockstep_precompile(TARGET NAME HEADERS...): targets of one NAME share a precompiled header, made with the
+# options of the first. Worth it where most files of a target include what it holds: torch/nn/module.h takes
+# 14 s to read and 4 s precompiled, for each file, whether it is needed or not.
+function(lockstep_precompile target name)
+  get_property(first GLOBAL PROPERTY LOCKSTEP_PRECOMPILED_${name})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
   else()
-    target_precompile_headers(${target} PRIVATE <torch/nn/module.h>)
-    set_property(GLOBAL PROPERTY LOCKSTEP_PRECOMPILED_${kind} ${target})
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY LOCKSTEP_PRECOMPILED_${name} ${target})
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache

@@ -115,6 +115,12 @@ struct NetworkConfig {
   bool hard_guard = false;
 };
 
+// What Ray is told of each job and worker, in Ray's own words. Without effect where Ray does not start the run.
+struct RayConfig {
+  Json runtime_env;           // a mapping: pip, env_vars, ...
+  Json resources_per_worker;  // a mapping of numbers; null: one CPU, and one GPU when the run uses them
+};
+
 struct RunConfig {
   std::string dir;  // the run\'s own folder; load() and parse() set runs/<name> when it is not given
   std::string notes;
@@ -137,6 +143,7 @@ struct Recipe {
   FailureConfig failure;
   GuardConfig guard;
   NetworkConfig network;
+  RayConfig ray;
   std::string determinism = "none";  // none | run | elastic
 
   // Reads `path` and applies `overrides` ("train.steps=50"; "train.epochs=" takes the key away)

@@ -99,10 +99,6 @@ RecipeField<Recipe> num_workers_field() { return {"auto or a count", read_num_wo
 
 RecipeField<Recipe> data_sources_field() { return {"a list of sources", read_sources, write_sources}; }
 
-RecipeField<Recipe> ray_field() {
-  return {"settings", [](Recipe&, const RecipeValue&) {}, [](const Recipe&) { return Json(); }};
-}
-
 RecipeRange folder_name() {
   const auto holds = [](const Json& value) {
     if (value.is_null()) return true;
@@ -113,6 +109,14 @@ RecipeRange folder_name() {
   };
   return {
       " of letters, digits, '-', '_' and '.', beginning with a letter or digit, at most 100 long", holds, {}};
+}
+
+RecipeRange of_numbers() {
+  const auto holds = [](const Json& value) {
+    return std::all_of(value.begin(), value.end(),
+                       [](const Json& entry) { return entry.is_number() && entry.get<double>() >= 0; });
+  };
+  return {" of numbers of at least 0", holds, {}};
 }
 
 RecipeRange share_or_file() {

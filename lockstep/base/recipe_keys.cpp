@@ -233,7 +233,10 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "determinism",
        .field = field(&Recipe::determinism),
        .range = one_of({"none", "run", "elastic"})},
-      {.path = "ray", .field = ray_field(), .built = not_yet()},
+      {.path = "ray.runtime_env", .field = field(&Recipe::ray, &RayConfig::runtime_env)},
+      {.path = "ray.resources_per_worker",
+       .field = field(&Recipe::ray, &RayConfig::resources_per_worker),
+       .range = of_numbers()},
   };
   return keys;
 }

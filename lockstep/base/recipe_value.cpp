@@ -20,6 +20,33 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
+Json json_of_scalar(const YAML::Node& node) {
+  constexpr std::string_view kQuoted = "!";
+  const std::string& text = node.Scalar();
+  if (node.Tag() == kQuoted) return text;
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto whole = number_in<int64_t>(text)) return *whole;
+  const auto number = number_in<double>(text);
+  return number && std::isfinite(*number) ? Json(*number) : Json(text);
+}
+
+Json json_of(const YAML::Node& node, const RecipeValue& value) {
+  if (node.IsSequence()) {
+    Json list = Json::array();
+    for (const YAML::Node& entry : node) list.push_back(json_of(entry, value));
+    return list;
+  }
+  if (node.IsMap()) {
+    Json mapping = Json::object();
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) value.complain("has a key that is not a plain word");
+      mapping[entry.first.Scalar()] = json_of(entry.second, value);
+    }
+    return mapping;
+  }
+  return node.IsScalar() ? json_of_scalar(node) : Json();
+}
+
 template <typename Number>
 Number read_number(const RecipeValue& value) {
   const auto number = value.node.IsScalar() ? number_in<Number>(value.node.Scalar()) : std::nullopt;
@@ -86,6 +113,11 @@ std::chrono::seconds RecipeType<std::chrono::seconds>::read(const RecipeValue& v
   const double seconds = number_in<double>(text).value_or(NAN) * unit;
   if (!(std::abs(seconds) <= kLongest) || seconds != std::floor(seconds)) value.refuse(kKind);
   return std::chrono::seconds(static_cast<int64_t>(seconds));
+}
+
+Json RecipeType<Json>::read(const RecipeValue& value) {
+  if (!value.node.IsMap()) value.refuse(kKind);
+  return json_of(value.node, value);
 }
 
 std::vector<RecipeValue> list_entries(const RecipeValue& value, std::string_view kind) {

@@ -74,6 +74,15 @@ struct RecipeType<std::chrono::seconds> {
   static Json write(std::chrono::seconds value) { return value.count(); }
 };
 
+// Settings that are somebody else's: any mapping, as JSON. A plain word is null, true, false or a number where
+// YAML's core schema says so, text otherwise; a quoted one is text.
+template <>
+struct RecipeType<Json> {
+  static constexpr std::string_view kKind = "a mapping";
+  static Json read(const RecipeValue& value);
+  static Json write(const Json& value) { return value; }
+};
+
 // The entries of a list, each with its own line and a name such as "run.tags[0]".
 std::vector<RecipeValue> list_entries(const RecipeValue& value, std::string_view kind);
 

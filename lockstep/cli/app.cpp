@@ -107,6 +107,8 @@ int run(int argc, const char* const* argv) {
   add_transport(root, action);
   add_doctor(root, action);
   add_bench(root, action);
+  add_begin(root, action);
+  add_show_events(root, action);
   add_version(root, action);
   add_completion(root, action);
 

@@ -68,6 +68,10 @@ class Communicator {
   virtual Work broadcast(at::Tensor in_out, int root) = 0;
   virtual void barrier() = 0;
 
+  // The longest wait in operations that start from now on; at first the rendezvous' own. Not a collective,
+  // and not while an operation is under way.
+  virtual void set_timeout(std::chrono::milliseconds timeout) = 0;
+
   // Bytes that this rank has sent so far through this communicator, by the formulas above
   // (all_reduce: 2 * (W-1)/W * bytes; broadcast: bytes at the root).
   int64_t bytes_sent() const { return bytes_sent_; }

@@ -73,6 +73,8 @@ class GlooCommunicator : public Communicator {
     start("barrier", [this] { backend_->barrier()->wait(); }).wait();
   }
 
+  void set_timeout(std::chrono::milliseconds timeout) override { backend_->setTimeout(timeout); }
+
  private:
   void gather(const at::Tensor& out, const at::Tensor& in) {
     auto out_bytes = as_bytes(out);

@@ -16,6 +16,7 @@ class LocalCommunicator : public Communicator {
   Work all_reduce(at::Tensor in_out) override;
   Work broadcast(at::Tensor in_out, int root) override;
   void barrier() override {}
+  void set_timeout(std::chrono::milliseconds) override {}
 };
 
 }  // namespace lockstep::comm

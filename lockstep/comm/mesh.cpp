@@ -45,6 +45,10 @@ std::vector<Mesh::Membership> Mesh::memberships() {
           {replicate_.get(), replica_ranks(rank(), shard_size(), world_size())}};
 }
 
+void Mesh::set_timeout(std::chrono::milliseconds timeout) {
+  for (const auto& member : memberships()) member.communicator->set_timeout(timeout);
+}
+
 int64_t Mesh::bytes_sent() const {
   return world_->bytes_sent() + shard_gather_->bytes_sent() + shard_reduce_->bytes_sent() +
          replicate_->bytes_sent();

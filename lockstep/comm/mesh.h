@@ -43,6 +43,9 @@ class Mesh {
   int replicate_size() const { return replicate_->size(); }
   Position& position() { return position_; }
 
+  // Of all four: Communicator::set_timeout.
+  void set_timeout(std::chrono::milliseconds timeout);
+
   // What this rank has sent through all communicators of the mesh.
   int64_t bytes_sent() const;
 

@@ -184,6 +184,8 @@ class NcclCommunicator : public Communicator {
     connection_->guarded("barrier", [] {});  // The stream also comes free when the group is aborted.
   }
 
+  void set_timeout(std::chrono::milliseconds timeout) override { backend().setTimeout(timeout); }
+
  private:
   c10d::ProcessGroupNCCL& backend() { return connection_->backend(); }
 

@@ -31,6 +31,10 @@ constexpr std::chrono::seconds kPatienceAfterFailure{15};
 
 constexpr std::chrono::seconds kPatienceToEnd{2};
 
+// For each collective of the probe: one that hangs, because the network lets connections through but not data,
+// shall not cost failure.hang_timeout.
+constexpr std::chrono::seconds kLongestCollective{25};
+
 std::string heard_key(const std::string& stage, int rank) { return fmt::format("heard/{}/{}", stage, rank); }
 
 bool differ(const std::vector<std::string>& hosts) {
@@ -244,9 +248,11 @@ void NetworkGate::check_connected(Engine& engine, Admission& admission) const {
   engine.mesh().position().phase = "network probe";
   std::optional<TrafficWatch> watch;
   if (admission.spans_hosts()) watch.emplace(rendezvous, engine.mesh(), admission.hosts);
+  engine.mesh().set_timeout(std::min<std::chrono::milliseconds>(kLongestCollective, rendezvous.timeout()));
   exercise(engine.mesh(), engine.device());
   std::optional<transport::Bandwidth> measured;
   if (watch) measured = measure_bandwidth(engine.mesh(), engine.device());
+  engine.mesh().set_timeout(rendezvous.timeout());
 
   const auto ranks = collect(rendezvous, "connected", evidence(""), rendezvous.timeout());
   if (env_.rank == 0) admission.verdict = judge(ranks, Level::kConnected);

@@ -12,18 +12,18 @@ namespace {
 
 const char* plural(int64_t count) { return count == 1 ? "" : "s"; }
 
-void check_gpus(int num_workers, int num_gpus) {
+void check_gpus(int num_workers, int num_gpus, std::string_view place) {
   if (num_gpus == 0) {
     throw ConfigError(
-        "scaling.use_gpu is true but this machine shows no GPU (is its driver loaded, and "
-        "CUDA_VISIBLE_DEVICES "
-        "not empty?). Set scaling.use_gpu=false to train on the CPU");
+        fmt::format("scaling.use_gpu is true but {} shows no GPU (is its driver loaded, and "
+                    "CUDA_VISIBLE_DEVICES not empty?). Set scaling.use_gpu=false to train on the CPU",
+                    place));
   }
   if (num_workers > num_gpus) {
     throw ConfigError(fmt::format(
-        "scaling.num_workers is {} but this machine shows {} GPU{}, and each worker needs one. Set "
+        "scaling.num_workers is {} but {} shows {} GPU{}, and each worker needs one. Set "
         "scaling.num_workers={}, or scaling.use_gpu=false to train on the CPU",
-        num_workers, num_gpus, plural(num_gpus), num_gpus));
+        num_workers, place, num_gpus, plural(num_gpus), num_gpus));
   }
 }
 
@@ -52,7 +52,7 @@ RunPlan plan_run_of(const Recipe& recipe, int num_workers, bool use_gpu) {
   return plan;
 }
 
-std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus) {
+std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus, std::string_view place) {
   const bool use_gpu = recipe.scaling.use_gpu.value_or(num_gpus > 0);
   if (!recipe.scaling.elastic) {
     const int64_t count = recipe.scaling.num_workers.value_or(use_gpu ? std::max(1, num_gpus) : 1);
@@ -69,7 +69,7 @@ std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus) {
     throw ConfigError(fmt::format(
         "scaling.num_workers is [{}, {}], but {}", least, most,
         use_gpu && num_gpus < least
-            ? fmt::format("this machine shows {} GPU{}, and each worker needs one", num_gpus,
+            ? fmt::format("{} shows {} GPU{}, and each worker needs one", place, num_gpus,
                           plural(num_gpus))
             : fmt::format("no number in it shares the {} micro-batches of a step (train.global_batch / "
                           "train.micro_batch) evenly",
@@ -78,10 +78,10 @@ std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus) {
   return counts;
 }
 
-RunPlan plan_run(const Recipe& recipe, int num_gpus) {
+RunPlan plan_run(const Recipe& recipe, int num_gpus, std::string_view place) {
   const bool use_gpu = recipe.scaling.use_gpu.value_or(num_gpus > 0);
-  const int num_workers = allowed_worker_counts(recipe, num_gpus).front();
-  if (use_gpu) check_gpus(num_workers, num_gpus);
+  const int num_workers = allowed_worker_counts(recipe, num_gpus, place).front();
+  if (use_gpu) check_gpus(num_workers, num_gpus, place);
   return plan_run_of(recipe, num_workers, use_gpu);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lockstep/base/json.h"
@@ -22,14 +23,15 @@ struct RunPlan {
   std::string text() const;  // for people: "2 workers on CPU, sharding full, fp32, ..."
 };
 
-// With the most workers that are allowed. `num_gpus`: of this machine. Throws ConfigError when GPUs
+// With the most workers that are allowed. `num_gpus`: those that `place` (in messages) shows. Throws ConfigError when GPUs
 // are asked for and there are fewer than workers, when global_batch does not divide into whole
 // micro-batches, and when so many workers cannot give determinism: elastic.
-RunPlan plan_run(const Recipe& recipe, int num_gpus);
+RunPlan plan_run(const Recipe& recipe, int num_gpus, std::string_view place = "this machine");
 
 // The numbers of workers that the recipe allows, falling: one, unless scaling.num_workers is a range,
 // of which those count that share the global batch evenly.
-std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus);
+std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus,
+                                       std::string_view place = "this machine");
 
 // The same for a number of workers that somebody else has settled, on the GPU when `use_gpu`.
 RunPlan plan_run_of(const Recipe& recipe, int num_workers, bool use_gpu);

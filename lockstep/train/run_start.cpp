@@ -78,10 +78,14 @@ RunStart start_run(const std::string& run_dir, const std::string& recipe_path, c
   RunStart start{record::RunDirectory::open(run_dir)};
   start.is_new = false;
   start.lock = lock(start.run);
-  const auto checkpoints = storage::open_store(checkpoint_location(recipe, start.run.path()));
-  refuse_a_finished_run(start.run, *checkpoints, recipe);
-  start.generation = 1 + std::max(start.run.newest_generation(), checkpoint::newest_generation(*checkpoints));
+  start.generation = next_generation(start.run, recipe);
   return start;
+}
+
+int next_generation(const record::RunDirectory& run, const Recipe& recipe) {
+  const auto checkpoints = storage::open_store(checkpoint_location(recipe, run.path()));
+  refuse_a_finished_run(run, *checkpoints, recipe);
+  return 1 + std::max(run.newest_generation(), checkpoint::newest_generation(*checkpoints));
 }
 
 }  // namespace lockstep::train

@@ -38,5 +38,23 @@ TEST(LostPeer, BreaksTheCommunicatorForGood) {
       std::chrono::seconds(5));
 }
 
+TEST(LostPeer, IsWaitedForAsLongAsWasSetLast) {
+  static constexpr auto kRendezvous = std::chrono::minutes(5);
+  run_ranks(
+      2,
+      [](Rendezvous& rendezvous) {
+        Mesh mesh(rendezvous, 2, Backend::kGloo);
+        mesh.world().barrier();
+        mesh.set_timeout(std::chrono::milliseconds(300));
+        if (rendezvous.rank() == 0) {
+          EXPECT_THROW(mesh.world().barrier(), HangError);
+          rendezvous.post("given up", "");
+        } else {
+          rendezvous.fetch("given up", kRendezvous, "rank 0");
+        }
+      },
+      kRendezvous);
+}
+
 }  // namespace
 }  // namespace lockstep::comm
