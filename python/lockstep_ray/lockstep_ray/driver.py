@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from ray.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from ray.train import CheckpointConfig, FailureConfig, LoggingConfig, RunConfig, ScalingConfig
 from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -123,6 +123,7 @@ class _Driver:
                 failure_config=FailureConfig(max_failures=self._opened.recipe["failure"]["max_failures"]),
                 checkpoint_config=CheckpointConfig(num_to_keep=None),  # retention is ours
                 callbacks=[LostWorkers(self._supervisor)],
+                logging_config=LoggingConfig(log_level="WARNING"),  # else several lines a rank for each checkpoint
             ),
         )
 
