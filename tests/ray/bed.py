@@ -33,7 +33,7 @@ _JOB_ENVIRONMENT = {
 T = TypeVar("T")
 
 
-def wait_for(what: str, look: Callable[[], T | None], seconds: float = 120.0) -> T:
+def wait_for(what: str, look: Callable[[], T | None], seconds: float = 240.0) -> T:
     """The first answer that is neither None nor false."""
     deadline = time.monotonic() + seconds
     while True:
@@ -75,12 +75,6 @@ class Bed:
         done = subprocess.run(script, env=self._environment, input=body, capture_output=True, check=False)
         assert done.returncode == 0, f"{method} {path}: {done.stderr.decode()}"
         return json.loads(done.stdout) if done.stdout else None
-
-    def nodes_alive(self) -> int:
-        """As Ray counts them, from their heartbeats."""
-        script = "import ray; ray.init(address='auto', log_to_driver=False, logging_level='ERROR'); " \
-            "print(sum(node['Alive'] for node in ray.nodes()))"
-        return int(self.must("exec", "head", sys.executable, "-c", script).split()[-1])
 
     # Jobs.
 
@@ -188,7 +182,7 @@ class Job:
         self.stop()
         self.wait()
 
-    def wait(self, seconds: float = 180.0) -> int | None:
+    def wait(self, seconds: float = 240.0) -> int | None:
         """The driver's exit code once the job has ended; None when it was stopped."""
 
         def ended() -> dict[str, Any] | None:
@@ -223,7 +217,7 @@ class Job:
 
         wait_for(f"step {step} of generation {generation} of {self.name}", reached)
 
-    def wait_for_event(self, name: str, count: int = 1, seconds: float = 120.0) -> dict[str, Any]:
+    def wait_for_event(self, name: str, count: int = 1, seconds: float = 240.0) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
             events = self.events(name)
             return events[count - 1] if len(events) >= count else None

@@ -25,7 +25,7 @@ class FaultTimes:
         return self
 
 
-def measure(fault: str, bed: Bed, job: Job, began: float, generation: int = 1, seconds: float = 180.0) -> FaultTimes:
+def measure(fault: str, bed: Bed, job: Job, began: float, generation: int = 1, seconds: float = 240.0) -> FaultTimes:
     """Waits until generation `generation` + 1 trains after a fault at `began` (time.time())."""
     wait_for("training to go on", lambda: job.last_step(generation + 1), seconds)
     again = time.time()

@@ -74,7 +74,7 @@ def test_every_line_of_eight_workers_is_in_its_file(bed):
         "scaling.num_workers=8",
         "train.global_batch=16",
         "train.steps=3",
-        "ray.resources_per_worker={CPU: 0.25}",
+        "ray.resources_per_worker={CPU: 0.5}",
         script=script,
     )
     assert job.wait() == 0, job.log()

@@ -7,7 +7,7 @@ import subprocess
 from bed import TINY_ON_RAY, Bed, tiny_recipe
 
 # Long enough steps for a share of them to be told from noise; the first ones warm up.
-STEPS = ("train.steps=60", "train.global_batch=64", "checkpoint.interval_steps=0")
+STEPS = ("train.steps=60", "train.global_batch=64", "checkpoint.interval_steps=1000")
 _WARM_UP = 10
 
 
