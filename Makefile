@@ -7,16 +7,16 @@ PREFIX ?= /usr/local
 SETUP_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup assets build test demo asan tsan lint format install clean
+.PHONY: help setup assets build test test-ray test-ray-core demo asan tsan lint format install clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Install Debian packages and pinned wheels (a second when they are there)
 	scripts/setup $(SETUP_FLAGS)
 
-assets: ## Make the demo's model and text, once, in the cache, and an S3 server; tests use them too
-	scripts/setup --demo --s3 $(SETUP_FLAGS)
+assets: ## Make the demo's model and text, once, in the cache, and what the tests need: an S3 server, Ray
+	scripts/setup --demo --s3 --ray $(SETUP_FLAGS)
 	scripts/demo_assets
 
 build: setup ## Build the libraries, the programs and the tests
@@ -25,6 +25,12 @@ build: setup ## Build the libraries, the programs and the tests
 
 test: assets build ## Build and run the tests: one process (unit), several (multi_node), an S3 server (s3)
 	ctest --preset default -L '^(unit|multi_node|s3)$$' -j $(JOBS)
+
+test-ray: assets build ## Build and run the tests on a Ray cluster of three nodes, as root (15 minutes on two cores)
+	ctest --preset default -L '^ray$$'
+
+test-ray-core: assets build ## The core of them: start, a run, a killed worker, a submission error (5 minutes)
+	ctest --preset default -L '^ray_core$$'
 
 demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (five minutes on two cores, once set up)
 	scripts/demo
