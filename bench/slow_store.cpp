@@ -2,9 +2,9 @@
 //
 //   slow_store RECIPE [KEY=VALUE...] FOLDER [saves=3] [ms a call=200] [MiB/s=400]
 //
-// One worker trains the recipe's model (of random weights, on random tokens) and saves it again and again to a
-// store in FOLDER that takes so long for each call and byte. Prints a JSON object: the median step without a
-// save, and for each save the mean of the steps from its begin, the copy into host memory included, to the
+// One worker trains the recipe's model (of random weights, on random tokens) and saves it again and again to
+// a store in FOLDER that takes so long for each call and byte. Prints a JSON object: the median step without
+// a save, and for each save the mean of the steps from its begin, the copy into host memory included, to the
 // commit. The first save also reserves the host memory.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/randint.h>
@@ -82,7 +82,8 @@ struct Arguments {
       const std::string word = argv[i];
       (word.find('=') == word.npos ? plain : overrides).push_back(word);
     }
-    if (plain.size() < 2) throw ConfigError("usage: slow_store RECIPE [KEY=VALUE...] FOLDER [saves] [ms] [MiB/s]");
+    if (plain.size() < 2)
+      throw ConfigError("usage: slow_store RECIPE [KEY=VALUE...] FOLDER [saves] [ms] [MiB/s]");
     recipe = plain[0];
     folder = plain[1];
     if (plain.size() > 2) saves = std::stoi(plain[2]);
@@ -107,14 +108,17 @@ int run(const Arguments& arguments) {
   train::Engine engine(recipe, plan, env);
   engine.connect();
 
-  auto model = fsdp::fully_shard(models::CausalLM::from_pretrained(recipe.model), engine.mesh(), engine.fsdp_options());
+  auto model = fsdp::fully_shard(models::CausalLM::from_pretrained(recipe.model), engine.mesh(),
+                                 engine.fsdp_options());
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-5});
   const train::TrainingState state(*model.shared_state(), optimizer);
   train::Reporter reporter(env);
-  SlowStore store(arguments.folder + "/checkpoints", arguments.ms_a_call / 1000, arguments.mib_per_s * (1 << 20));
+  SlowStore store(arguments.folder + "/checkpoints", arguments.ms_a_call / 1000,
+                  arguments.mib_per_s * (1 << 20));
   const std::string token = checkpoint::make_token();
   checkpoint::Committer committer(store, {1, token, std::nullopt, ""}, {.keep_last = 1});
-  train::CheckpointSaver saver(engine.mesh(), engine.device(), store, reporter, state, &committer, 1, token, Json::object());
+  train::CheckpointSaver saver(engine.mesh(), engine.device(), store, reporter, state, &committer, 1, token,
+                               Json::object());
 
   const int64_t rows = recipe.train.micro_batch, length = recipe.data.sequence_length;
   const at::Tensor tokens = at::randint(model.module()->spec().vocab_size, {rows, length}, at::kLong);
@@ -125,7 +129,8 @@ int run(const Arguments& arguments) {
     const Stopwatch stopwatch;
     const at::Tensor loss = model->loss(input) / static_cast<double>(rows * length);
     loss.backward();
-    const at::Tensor sum = train::exchange(engine.mesh(), loss.detach().to(at::kDouble), {.saving = saver.status()});
+    const at::Tensor sum =
+        train::exchange(engine.mesh(), loss.detach().to(at::kDouble), {.saving = saver.status()});
     const auto news = train::read_news(sum, 1);
     saver.advance(news.saving);
     saving = saving && news.saving.committed == 0;
@@ -163,9 +168,11 @@ int run(const Arguments& arguments) {
   saver.finish();
   int64_t bytes = 0;
   for (const auto& slice : state.share()) bytes += slice.slice.num_bytes();
-  std::cout << Json{{"device", engine.device().str()}, {"bytes", bytes}, {"ms_a_call", arguments.ms_a_call},
-                    {"mib_per_s", arguments.mib_per_s}, {"quiet_step_ms", median(quiet)}, {"saves", saves},
-                    {"save_into_a_save_ms", second_ms}}.dump(2)
+  std::cout << Json{{"device", engine.device().str()},  {"bytes", bytes},
+                    {"ms_a_call", arguments.ms_a_call}, {"mib_per_s", arguments.mib_per_s},
+                    {"quiet_step_ms", median(quiet)},   {"saves", saves},
+                    {"save_into_a_save_ms", second_ms}}
+                   .dump(2)
             << '\n';
   return 0;
 }

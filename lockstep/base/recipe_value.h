@@ -74,8 +74,8 @@ struct RecipeType<std::chrono::seconds> {
   static Json write(std::chrono::seconds value) { return value.count(); }
 };
 
-// Settings that are somebody else's: any mapping, as JSON. A plain word is null, true, false or a number where
-// YAML's core schema says so, text otherwise; a quoted one is text.
+// Settings that are somebody else's: any mapping, as JSON. A plain word is null, true, false or a number
+// where YAML's core schema says so, text otherwise; a quoted one is text.
 template <>
 struct RecipeType<Json> {
   static constexpr std::string_view kKind = "a mapping";

@@ -5,7 +5,6 @@
 
 #include "lockstep/cli/commands.h"
 #include "lockstep/cli/recipe_arguments.h"
-#include "lockstep/comm/cuda_library.h"
 #include "lockstep/record/run_directory.h"
 #include "lockstep/train/run_plan.h"
 #include "lockstep/train/run_start.h"
@@ -28,7 +27,7 @@ Json run_json(const record::RunDirectory& run, int generation, bool is_new) {
 int begin(const BeginArguments& arguments) {
   const Recipe recipe = Recipe::load(arguments.path, arguments.overrides);
   const std::string place = arguments.num_gpus ? "the cluster" : "this machine";
-  const int num_gpus = arguments.num_gpus ? *arguments.num_gpus : comm::driver_device_count();
+  const int num_gpus = arguments.num_gpus ? *arguments.num_gpus : train::num_gpus_here(recipe);
   const train::RunPlan plan = train::plan_run(recipe, num_gpus, place);
   Json result = {{"version", 1}, {"recipe", recipe.effective()}, {"plan", plan.to_json()}};
   result["plan"]["worker_counts"] = train::allowed_worker_counts(recipe, num_gpus, place);
@@ -46,12 +45,13 @@ int begin(const BeginArguments& arguments) {
 }  // namespace
 
 void add_begin(CLI::App& root, Action& action) {
-  CLI::App* command =
-      root.add_subcommand("begin", "Make or open a run's folder, for a launcher that starts the workers itself");
+  CLI::App* command = root.add_subcommand(
+      "begin", "Make or open a run's folder, for a launcher that starts the workers itself");
   auto arguments = std::make_shared<BeginArguments>();
   add_recipe_arguments(*command, *arguments);
   command
-      ->add_option("--num-gpus", arguments->num_gpus, "GPUs that there are, on all machines (default: those of this one)")
+      ->add_option("--num-gpus", arguments->num_gpus,
+                   "GPUs that there are, on all machines (default: those of this one)")
       ->check(CLI::NonNegativeNumber);
   CLI::Option* dry_run =
       command->add_flag("--dry-run", arguments->dry_run, "Print recipe and plan alone; make nothing");
@@ -60,8 +60,10 @@ void add_begin(CLI::App& root, Action& action) {
                  "For the next start of the workers of a run that this launcher has begun")
       ->excludes(dry_run);
   command->footer(
-      "Prints one JSON object: the effective recipe, the plan with the numbers of workers that it allows, and\n"
-      "the run's folder with the generation that the workers are to be given. `lockstep train` does all this\n"
+      "Prints one JSON object: the effective recipe, the plan with the numbers of workers that it allows, "
+      "and\n"
+      "the run's folder with the generation that the workers are to be given. `lockstep train` does all "
+      "this\n"
       "by itself; fields and protocol: docs/worker_protocol.md.\n\n"
       "Example:\n"
       "  lockstep begin examples/tiny.yaml --dry-run");

@@ -17,8 +17,8 @@ int show_events() {
 }  // namespace
 
 void add_show_events(CLI::App& root, Action& action) {
-  CLI::App* command =
-      root.add_subcommand("show-events", "Show a run's events, read from standard input, as `lockstep train` does");
+  CLI::App* command = root.add_subcommand(
+      "show-events", "Show a run's events, read from standard input, as `lockstep train` does");
   command->footer(
       "Reads the lines of `lockstep train --json`, of a run's events/ and metrics/, or of a worker's\n"
       "LOCKSTEP_EVENT_FD (docs/worker_protocol.md).\n\n"

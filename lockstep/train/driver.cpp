@@ -10,7 +10,6 @@
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
-#include "lockstep/comm/cuda_library.h"
 #include "lockstep/launch/event_text.h"
 #include "lockstep/launch/local_launcher.h"
 #include "lockstep/launch/progress.h"
@@ -26,11 +25,6 @@ namespace lockstep::train {
 namespace {
 
 namespace fs = std::filesystem;
-
-// None are looked for when the recipe wants none.
-int num_gpus(const Recipe& recipe) {
-  return recipe.scaling.use_gpu == false ? 0 : comm::driver_device_count();
-}
 
 launch::ProgressOptions progress_options(const DriverOptions& options, const Recipe& recipe) {
   using Style = launch::ProgressOptions::Style;
@@ -67,7 +61,8 @@ class Driver {
 
   int run() {
     if (!start_.is_new) progress_.say(fmt::format("continuing the run in {}", start_.run.path()));
-    RestartPolicy policy(recipe_.failure.max_failures, allowed_worker_counts(recipe_, num_gpus(recipe_)));
+    RestartPolicy policy(recipe_.failure.max_failures,
+                         allowed_worker_counts(recipe_, num_gpus_here(recipe_)));
     const Stopwatch stopwatch;
     while (true) {
       progress_.say(plan_.text());
@@ -149,7 +144,7 @@ class Driver {
   // Waits and readies the next generation; false when there shall be none. A signal that comes
   // meanwhile ends the run as it would have ended the workers.
   bool restart(RestartPolicy& policy, launch::LaunchResult& result) {
-    const int room = plan_.use_gpu ? num_gpus(recipe_) : plan_.num_workers;
+    const int room = plan_.use_gpu ? num_gpus_here(recipe_) : plan_.num_workers;
     const auto decision = policy.after_failure(result.exit_code, step_, room);
     if (!decision.restart) {
       if (!decision.reason.empty()) complain(decision.reason);
@@ -236,7 +231,7 @@ class Driver {
 
 int run_driver(const DriverOptions& options) {
   const Recipe recipe = Recipe::load(options.recipe_path, options.overrides);
-  const RunPlan plan = plan_run(recipe, num_gpus(recipe));
+  const RunPlan plan = plan_run(recipe, num_gpus_here(recipe));
   if (options.dry_run) return print_plan(options, recipe, plan);
   return Driver(options, recipe, plan).run();
 }

@@ -31,8 +31,8 @@ constexpr std::chrono::seconds kPatienceAfterFailure{15};
 
 constexpr std::chrono::seconds kPatienceToEnd{2};
 
-// For each collective of the probe: one that hangs, because the network lets connections through but not data,
-// shall not cost failure.hang_timeout.
+// For each collective of the probe: one that hangs, because the network lets connections through but not
+// data, shall not cost failure.hang_timeout.
 constexpr std::chrono::seconds kLongestCollective{25};
 
 std::string heard_key(const std::string& stage, int rank) { return fmt::format("heard/{}/{}", stage, rank); }

@@ -6,6 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/recipe_rules.h"
+#include "lockstep/comm/cuda_library.h"
 
 namespace lockstep::train {
 namespace {
@@ -20,10 +21,10 @@ void check_gpus(int num_workers, int num_gpus, std::string_view place) {
                     place));
   }
   if (num_workers > num_gpus) {
-    throw ConfigError(fmt::format(
-        "scaling.num_workers is {} but {} shows {} GPU{}, and each worker needs one. Set "
-        "scaling.num_workers={}, or scaling.use_gpu=false to train on the CPU",
-        num_workers, place, num_gpus, plural(num_gpus), num_gpus));
+    throw ConfigError(
+        fmt::format("scaling.num_workers is {} but {} shows {} GPU{}, and each worker needs one. Set "
+                    "scaling.num_workers={}, or scaling.use_gpu=false to train on the CPU",
+                    num_workers, place, num_gpus, plural(num_gpus), num_gpus));
   }
 }
 
@@ -39,6 +40,10 @@ int64_t accumulation(const TrainConfig& train, int num_workers) {
 }
 
 }  // namespace
+
+int num_gpus_here(const Recipe& recipe) {
+  return recipe.scaling.use_gpu == false ? 0 : comm::driver_device_count();
+}
 
 RunPlan plan_run_of(const Recipe& recipe, int num_workers, bool use_gpu) {
   RunPlan plan{.num_workers = num_workers, .use_gpu = use_gpu};
@@ -69,8 +74,7 @@ std::vector<int> allowed_worker_counts(const Recipe& recipe, int num_gpus, std::
     throw ConfigError(fmt::format(
         "scaling.num_workers is [{}, {}], but {}", least, most,
         use_gpu && num_gpus < least
-            ? fmt::format("{} shows {} GPU{}, and each worker needs one", place, num_gpus,
-                          plural(num_gpus))
+            ? fmt::format("{} shows {} GPU{}, and each worker needs one", place, num_gpus, plural(num_gpus))
             : fmt::format("no number in it shares the {} micro-batches of a step (train.global_batch / "
                           "train.micro_batch) evenly",
                           recipe.train.global_batch / recipe.train.micro_batch)));

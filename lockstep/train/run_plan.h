@@ -23,9 +23,12 @@ struct RunPlan {
   std::string text() const;  // for people: "2 workers on CPU, sharding full, fp32, ..."
 };
 
-// With the most workers that are allowed. `num_gpus`: those that `place` (in messages) shows. Throws ConfigError when GPUs
-// are asked for and there are fewer than workers, when global_batch does not divide into whole
-// micro-batches, and when so many workers cannot give determinism: elastic.
+// This machine's; none are looked for when the recipe wants none.
+int num_gpus_here(const Recipe& recipe);
+
+// With the most workers that are allowed. `num_gpus`: those that `place` (in messages) shows. Throws
+// ConfigError when GPUs are asked for and there are fewer than workers, when global_batch does not divide
+// into whole micro-batches, and when so many workers cannot give determinism: elastic.
 RunPlan plan_run(const Recipe& recipe, int num_gpus, std::string_view place = "this machine");
 
 // The numbers of workers that the recipe allows, falling: one, unless scaling.num_workers is a range,

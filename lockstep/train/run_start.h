@@ -21,8 +21,8 @@ struct RunStart {
 // process trains; and IoError. Nothing is left behind by a failure.
 RunStart start_run(const std::string& run_dir, const std::string& recipe_path, const Recipe& recipe);
 
-// The number of the next start of the workers of a run that is there, for launchers that are not this process:
-// takes no lock. Throws ConfigError when `run` is finished.
+// The number of the next start of the workers of a run that is there, for launchers that are not this
+// process: takes no lock. Throws ConfigError when `run` is finished.
 int next_generation(const record::RunDirectory& run, const Recipe& recipe);
 
 }  // namespace lockstep::train

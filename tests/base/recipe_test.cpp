@@ -251,10 +251,9 @@ TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
             "recipe.yaml:7: precision.master \"bf16\" is not supported yet; use fp32");
   EXPECT_EQ(refusal_of("model:\n  revision: abc\n"),
             "recipe.yaml:8: model.revision \"abc\" is not supported yet; remove it");
-  for (const char* more :
-       {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n", "sharding.recompute: block\n",
-        "evaluation.tasks: [arc]\n", "evaluation.accept: ['held_out.loss < before']\n",
-        "model.revision: abc\n"}) {
+  for (const char* more : {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n",
+                           "sharding.recompute: block\n", "evaluation.tasks: [arc]\n",
+                           "evaluation.accept: ['held_out.loss < before']\n", "model.revision: abc\n"}) {
     EXPECT_THAT(refusal_of(more), HasSubstr("not supported yet")) << more;
   }
   EXPECT_THAT(refusal_with_files("data.shape: prompt_completion\n"), HasSubstr("not supported yet"));
@@ -267,12 +266,17 @@ TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
 }
 
 TEST(Recipe, SettingsOfRayAreKeptAsTheyAre) {
-  const Recipe recipe = Recipe::parse(std::string(kLeast) + "ray:\n  runtime_env: {pip: [a==1.10], env_vars: {N: \"4\", M: 1.10}, py: '3'}\n"
-                             "  resources_per_worker: {CPU: 2, GPU: 0.5}\n", "recipe.yaml");
+  const Recipe recipe =
+      Recipe::parse(std::string(kLeast) +
+                        "ray:\n  runtime_env: {pip: [a==1.10], env_vars: {N: \"4\", M: 1.10}, py: '3'}\n"
+                        "  resources_per_worker: {CPU: 2, GPU: 0.5}\n",
+                    "recipe.yaml");
   EXPECT_EQ(recipe.ray.runtime_env,
             Json::parse(R"({"pip": ["a==1.10"], "env_vars": {"N": "4", "M": 1.10}, "py": "3"})"));
-  EXPECT_EQ(recipe.effective().at("ray").at("resources_per_worker"), Json::parse(R"({"CPU": 2, "GPU": 0.5})"));
-  EXPECT_EQ(refusal_of("ray.runtime_env: pip\n"), "recipe.yaml:7: ray.runtime_env must be a mapping, got \"pip\"");
+  EXPECT_EQ(recipe.effective().at("ray").at("resources_per_worker"),
+            Json::parse(R"({"CPU": 2, "GPU": 0.5})"));
+  EXPECT_EQ(refusal_of("ray.runtime_env: pip\n"),
+            "recipe.yaml:7: ray.runtime_env must be a mapping, got \"pip\"");
   EXPECT_THAT(refusal_of("ray.resources_per_worker: {CPU: many}\n"), HasSubstr("of numbers of at least 0"));
 }
 
