@@ -13,11 +13,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iostream>
 #include <numeric>
 #include <thread>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/comm/cuda_library.h"
+#include "lockstep/fsdp/sharded.h"
 #include "lockstep/launch/report_errors.h"
 #include "lockstep/launch/store_socket.h"
 #include "lockstep/models/causal_lm.h"
