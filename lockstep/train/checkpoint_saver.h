@@ -30,7 +30,8 @@ struct SaveStatus {
 
 class CheckpointSaver {
  public:
-  // `committer` on rank 0, null elsewhere. All must outlive it.
+  // `committer` on rank 0, null elsewhere. All must outlive it. Reserves host memory of the size of this rank's
+  // share.
   CheckpointSaver(comm::Mesh& mesh, c10::Device device, storage::ObjectStore& store, Reporter& reporter,
                   const TrainingState& state, checkpoint::Committer* committer, int generation,
                   std::string token, Json identity);
@@ -41,8 +42,7 @@ class CheckpointSaver {
   void advance(const SaveStatus& sum);
 
   // Collective. Begins to save the state after `step` optimizer steps. Waits for the save before
-  // it, no longer than a minute: then this one is left out, and reported. Host memory: the size of
-  // this rank's share, kept for the next time.
+  // it, no longer than a minute: then this one is left out, and reported.
   void save(int64_t step, const Json& state, const Json& metrics);
 
   // Collective. Waits until the save under way is committed or given up; false when its store did not
