@@ -16,6 +16,10 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+# For lockstep/cluster alone: the client of Ray's REST API, and the packages that it uploads.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 
 # What the folders are compiled against; the installed headers need only the first two.
 add_library(lockstep_dependencies INTERFACE)

@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "lockstep/base/error.h"
-#include "lockstep/base/temporary_folder.h"
 #include "lockstep/bench/allreduce.h"
-#include "lockstep/bench/output.h"
+#include "lockstep/bench/run_workers.h"
 #include "lockstep/comm/cuda_library.h"
-#include "lockstep/launch/local_launcher.h"
 
 namespace lockstep::bench {
 namespace {
@@ -30,18 +26,7 @@ int num_workers(const AllreduceOptions& options) {
 }  // namespace
 
 int run_allreduce_driver(const AllreduceOptions& options, const std::vector<std::string>& worker_argv) {
-  const TemporaryFolder logs;  // which nobody needs once what went wrong was printed
-  launch::LaunchOptions launch{.argv = worker_argv};
-  for (int rank = 0, n = num_workers(options); rank < n; ++rank)
-    launch.log_paths.push_back(logs / fmt::format("rank-{:03}.log", rank));
-  launch.on_event = [](const std::string& line) { std::cout << printed_text(line) << std::flush; };
-  launch.on_notice = [](const std::string& message) { std::cerr << "lockstep: " << message << std::endl; };
-  const launch::LaunchResult result = launch::run_workers(launch);
-  if (result.failure) {
-    const auto own = result.failure->own_error();
-    std::cerr << "lockstep: error: " << (own ? *own : result.failure->describe()) << std::endl;
-  }
-  return result.exit_code;
+  return run_workers(worker_argv, num_workers(options));
 }
 
 }  // namespace lockstep::bench

@@ -1,4 +1,4 @@
-// lockstep bench allreduce, lockstep bench transport
+// lockstep bench allreduce, lockstep bench train, lockstep bench transport
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +13,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/bench/allreduce.h"
 #include "lockstep/bench/compare_networks.h"
+#include "lockstep/bench/train_bench.h"
 #include "lockstep/cli/commands.h"
 #include "lockstep/cli/recipe_arguments.h"
 #include "lockstep/launch/local_launcher.h"
@@ -138,6 +139,65 @@ void add_allreduce(CLI::App& bench, Action& action) {
   command->callback([=, &action] { action = [=] { return allreduce_in_role(*arguments); }; });
 }
 
+using bench::TrainOptions;
+
+// The workers' command line: the driver's.
+std::vector<std::string> worker_argv(const TrainOptions& options) {
+  std::vector<std::string> argv = {launch::own_executable(), "bench", "train", "--model", options.model};
+  const std::pair<const char*, int64_t> numbers[] = {{"--batch", options.batch},
+                                                     {"--seq", options.sequence_length},
+                                                     {"--steps", options.steps},
+                                                     {"--warmup", options.warmup},
+                                                     {"--num-workers", options.num_workers}};
+  for (const auto& [name, value] : numbers) argv.insert(argv.end(), {name, std::to_string(value)});
+  if (options.floor_ms) argv.insert(argv.end(), {"--floor", fmt::format("{}", *options.floor_ms)});
+  if (options.json) argv.emplace_back("--json");
+  argv.insert(argv.end(), options.overrides.begin(), options.overrides.end());
+  return argv;
+}
+
+int train_in_role(const TrainOptions& options) {
+  options.validate();
+  if (const auto env = launch::WorkerEnv::from_environment()) {
+    TrainOptions of_all = options;
+    of_all.num_workers = env->world_size;
+    return run_train_worker(of_all, *env);
+  }
+  return run_train_driver(options, worker_argv(options));
+}
+
+void add_train_bench(CLI::App& bench, Action& action) {
+  CLI::App* command = bench.add_subcommand("train", "Time training steps of a model on random tokens");
+  auto options = std::make_shared<TrainOptions>();
+  command->add_option("--model", options->model, "Its folder; of it config.json alone is read")
+      ->required()
+      ->type_name("FOLDER");
+  command->add_option("--batch", options->batch, "Rows of a micro-batch on a worker [8]")->type_name("ROWS");
+  command->add_option("--seq", options->sequence_length, "Tokens a row [2048]")->type_name("TOKENS");
+  command->add_option("--steps", options->steps, "Timed steps [15]")->type_name("N");
+  command->add_option("--warmup", options->warmup, "Steps before those [5]")->type_name("N");
+  command->add_option("--num-workers", options->num_workers, "Workers on this machine [1]")->type_name("N");
+  command
+      ->add_option("--floor", options->floor_ms,
+                   "What a step takes at least, measured elsewhere; its share is told")
+      ->type_name("MS");
+  command->add_flag("--json", options->json, "Print one JSON document instead of the lines");
+  command
+      ->add_option("KEY=VALUE", options->overrides,
+                   "Keys of the recipe (docs/recipe.md), such as determinism=run or sharding.strategy=full")
+      ->type_name("");
+  command->footer(
+      "Random weights in the model's shape; a step is forward, backward, clipping and AdamW, timed from an "
+      "idle\n"
+      "device to an idle device. Starts the workers itself, or is one of them where torchrun's environment "
+      "is set.\n\n"
+      "Examples:\n"
+      "  lockstep bench train --model bench/qwen2.5-1.5b --batch 8 --seq 2048\n"
+      "  lockstep bench train --model bench/qwen2.5-1.5b --num-workers 2 sharding.strategy=full "
+      "optimizer.max_grad_norm=0");
+  command->callback([=, &action] { action = [=] { return train_in_role(*options); }; });
+}
+
 struct TransportArguments {
   RecipeArguments recipe;
   std::string compare;
@@ -194,9 +254,11 @@ void add_transport_comparison(CLI::App& bench, Action& action) {
 }  // namespace
 
 void add_bench(CLI::App& root, Action& action) {
-  CLI::App* bench = root.add_subcommand("bench", "Measure the network that training would use");
+  CLI::App* bench =
+      root.add_subcommand("bench", "Measure training's steps, and the network that it would use");
   bench->require_subcommand(0, 1);
   bench->footer("`lockstep bench COMMAND --help` says more.");
+  add_train_bench(*bench, action);
   add_allreduce(*bench, action);
   add_transport_comparison(*bench, action);
 }

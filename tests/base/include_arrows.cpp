@@ -36,7 +36,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"train",
        {"fsdp", "models", "data", "checkpoint", "optim", "transport", "record", "launch", "comm", "nn",
         "text", "storage"}},
-      {"bench", {"comm", "launch", "record"}},
+      {"bench", {"comm", "launch", "record", "train", "fsdp", "models", "optim", "nn", "kernels"}},
       {"cli", {"cluster", "launch", "train", "record", "estimate", "transport", "bench"}},
   };
   return map;

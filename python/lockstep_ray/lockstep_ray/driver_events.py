@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 
@@ -11,7 +12,9 @@ class DriverEvents:
     """One writer a file. Each event is one line in one write, so a reader never sees half of one."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        """Throws OSError when its folder cannot be made."""
+        self._path = Path(path)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
 
     def emit(self, generation: int, name: str, fields: dict[str, Any]) -> None:
         """Throws OSError when it cannot be written."""

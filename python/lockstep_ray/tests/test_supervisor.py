@@ -22,7 +22,7 @@ class Run:
     """A supervisor with a group of `world` ranks on two nodes."""
 
     def __init__(self, path, world=4, worker_counts=(4, 2), max_failures=3, continue_from=""):
-        self.path, self.world = path / "driver-001.jsonl", world
+        self.path, self.world = path / "events/driver-001.jsonl", world
         self.supervisor = Supervisor(
             Settings(worker_counts, max_failures, continue_from, str(self.path), {"strategy": "full"}, ("bin/lockstep",))
         )

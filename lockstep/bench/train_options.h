@@ -1,0 +1,31 @@
+// What `lockstep bench train` is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/recipe.h"
+
+namespace lockstep::bench {
+
+struct TrainOptions {
+  std::string model;                   // folder with config.json; no weights are read
+  int64_t batch = 8;                   // rows of a micro-batch on one worker
+  int64_t sequence_length = 2048;      // tokens a row
+  int steps = 15;                      // timed
+  int warmup = 5;                      // before those
+  int num_workers = 1;                 // on this machine
+  std::vector<std::string> overrides;  // keys of the recipe: "determinism=run"
+  std::optional<double> floor_ms;      // what a step would take at least, measured elsewhere
+  bool json = false;
+
+  // Throws ConfigError naming the option, its value and what it takes.
+  void validate() const;
+  // The recipe that a run of these steps would have: one micro-batch a worker and step, unless
+  // train.global_batch is among the overrides. Throws ConfigError.
+  Recipe recipe() const;
+};
+
+}  // namespace lockstep::bench

@@ -1,0 +1,137 @@
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/bench/output.h"
+#include "lockstep/bench/repeated_weights.h"
+#include "lockstep/bench/report.h"
+#include "lockstep/bench/train_bench.h"
+#include "lockstep/bench/train_report.h"
+#include "lockstep/comm/cuda_library.h"
+#include "lockstep/fsdp/sharded.h"
+#include "lockstep/models/causal_lm.h"
+#include "lockstep/optim/adamw.h"
+#include "lockstep/train/engine.h"
+
+namespace lockstep::bench {
+namespace {
+
+// Before the first call to torch, which remembers for good whether there was CUDA.
+bool use_gpu(const Recipe& recipe) {
+  if (!recipe.scaling.use_gpu.value_or(true)) return false;
+  const comm::CudaLibrary& library = comm::load_cuda_library();
+  if (recipe.scaling.use_gpu == true && !library.loaded)
+    throw ConfigError("bench: scaling.use_gpu is true, but " + library.reason);
+  return library.loaded;
+}
+
+// One document a row, on the CPU as the data pipeline leaves it; the last token predicts nothing.
+models::ModelInput random_rows(const TrainOptions& options, int64_t vocab_size) {
+  const int64_t rows = options.batch, length = options.sequence_length;
+  models::ModelInput input{.tokens = at::randint(vocab_size, {rows, length}, at::kLong),
+                           .positions = at::arange(length, at::kLong).expand({rows, length}).contiguous(),
+                           .document_ids = at::zeros({rows, length}, at::kInt),
+                           .targets = at::full({rows, length}, -100, at::kLong)};
+  input.targets.narrow(1, 0, length - 1).copy_(input.tokens.narrow(1, 1, length - 1));
+  return input;
+}
+
+class Worker {
+ public:
+  Worker(const TrainOptions& options, const Recipe& recipe, const train::RunPlan& plan,
+         const launch::WorkerEnv& env)
+      : options_(options),
+        recipe_(recipe),
+        plan_(plan),
+        spec_(models::ModelSpec::load(options.model)),
+        engine_(recipe, plan, env),
+        model_(shard()),
+        optimizer_(model_.parameters(), {.lr = recipe.optimizer.lr,
+                                         .beta1 = recipe.optimizer.beta1,
+                                         .beta2 = recipe.optimizer.beta2,
+                                         .eps = recipe.optimizer.eps,
+                                         .weight_decay = recipe.optimizer.weight_decay}) {
+    report_.options = options;
+    report_.device = RankPlace::of_this_process(env.rank, env.local_rank, plan.use_gpu).model;
+    report_.strategy = plan.strategy;
+    report_.compute = plan.compute;
+    report_.determinism = recipe.determinism;
+    report_.accumulation = plan.accumulation;
+    report_.parameters = model_.state().numel();
+    report_.flops_per_token = flops_per_token(spec_, options.sequence_length);
+  }
+
+  TrainReport run() {
+    for (int step = 0; step < options_.warmup + options_.steps; ++step) {
+      std::vector<models::ModelInput> micro_batches;
+      for (int64_t i = 0; i < plan_.accumulation; ++i)
+        micro_batches.push_back(random_rows(options_, spec_.vocab_size));
+      finish();
+      const Stopwatch stopwatch;
+      const at::Tensor loss = train(micro_batches);
+      finish();
+      if (step >= options_.warmup) report_.step_ms.push_back(stopwatch.seconds() * 1000);
+      report_.loss = loss.item<double>();  // of this rank's rows: all are alike
+    }
+    report_.peak_bytes = engine_.peak_bytes();
+    engine_.mesh().world().barrier();  // nobody leaves while others still talk to its store
+    return report_;
+  }
+
+ private:
+  fsdp::Sharded<models::CausalLM> shard() {
+    engine_.connect();
+    models::CausalLM model(spec_, std::make_unique<RepeatedWeights>(spec_.initializer_range));
+    return fsdp::fully_shard(model, engine_.mesh(), engine_.fsdp_options());
+  }
+
+  // One optimizer step; returns the mean loss of a token.
+  at::Tensor train(const std::vector<models::ModelInput>& micro_batches) {
+    const auto tokens =
+        static_cast<double>(options_.batch * (options_.sequence_length - 1) * plan_.accumulation);
+    at::Tensor sum = at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(engine_.device()));
+    for (size_t i = 0; i < micro_batches.size(); ++i) {
+      model_.state().set_last_micro_batch(i + 1 == micro_batches.size());
+      const at::Tensor loss = model_->loss(micro_batches[i]);
+      (loss / (tokens * options_.num_workers)).backward();
+      sum += loss.detach();
+    }
+    model_.clip_grad_norm(recipe_.optimizer.max_grad_norm);
+    optimizer_.step();
+    optimizer_.zero_grad();
+    return sum / tokens;
+  }
+
+  // Until all that was enqueued is done.
+  void finish() {
+    const auto device = engine_.device();
+    if (device.is_cuda()) c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+  }
+
+  const TrainOptions& options_;
+  const Recipe& recipe_;
+  const train::RunPlan& plan_;
+  models::ModelSpec spec_;
+  train::Engine engine_;
+  fsdp::Sharded<models::CausalLM> model_;
+  optim::AdamW optimizer_;
+  TrainReport report_;
+};
+
+}  // namespace
+
+int run_train_worker(const TrainOptions& options, const launch::WorkerEnv& env) {
+  log::set_rank(env.rank);
+  const Recipe recipe = options.recipe();
+  const train::RunPlan plan = train::plan_run_of(recipe, env.world_size, use_gpu(recipe));
+  const TrainReport report = Worker(options, recipe, plan, env).run();
+  if (env.rank == 0) Output(env).print(options.json ? to_json(report).dump(2) : to_text(report));
+  return 0;
+}
+
+}  // namespace lockstep::bench
