@@ -101,6 +101,8 @@ int run(int argc, const char* const* argv) {
 
   Action action;
   add_train(root, action);
+  add_submit(root, action);
+  add_jobs(root, action);
   add_checkpoints(root, action);
   add_replay(root, action);
   add_recipe(root, action);

@@ -10,6 +10,8 @@ namespace lockstep::cli {
 using Action = std::function<int()>;  // returns the exit code
 
 void add_train(CLI::App& root, Action& action);
+void add_submit(CLI::App& root, Action& action);
+void add_jobs(CLI::App& root, Action& action);
 void add_begin(CLI::App& root, Action& action);
 void add_show_events(CLI::App& root, Action& action);
 void add_checkpoints(CLI::App& root, Action& action);

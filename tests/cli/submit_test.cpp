@@ -1,0 +1,179 @@
+// `lockstep submit` and `lockstep jobs` against a server that answers as Ray does.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "lockstep/base/process.h"
+#include "lockstep_program.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/cluster/ray_server.h"
+#include "tests/paths.h"
+
+namespace lockstep::cli {
+namespace {
+
+using cluster::FakeRay;
+using cluster::job_json;
+using cluster::node_json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class Submit : public testing::Test {
+ protected:
+  Submit() {
+    write("recipe.yaml",
+          "name: x\nrun: {dir: /fsx/runs/x}\nmodel: {source: /fsx/model}\ndata: {source: random}\n"
+          "train: {steps: 5, global_batch: 8}\n");
+    write("package/package.json", R"({"version": 1, "torch_version": "2.13.0"})");
+    write("package/bin/lockstep", "a program");
+    server_.with([](FakeRay& ray) {
+      ray.nodes = {node_json("head", "10.0.0.1", true, Json::object()),
+                   node_json("w1", "10.0.0.2", false, {{"CPU", 4.0}, {"GPU", 2.0}})};
+    });
+  }
+
+  void write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+
+  Finished submit(std::vector<std::string> more, const std::string& address = "") {
+    more.insert(more.begin(), {"submit", folder_ / "recipe.yaml", "--package", folder_ / "package",
+                               "--ray-address", address.empty() ? server_.address() : address});
+    return lockstep(more);
+  }
+
+  void expect_refusal(const std::vector<std::string>& more, int exit_code, const std::string& words) {
+    const Finished finished = submit(more);
+    EXPECT_EQ(finished.exit_code, exit_code);
+    EXPECT_THAT(finished.err, AllOf(StartsWith("lockstep: error: "), HasSubstr(words)));
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+    server_.with([](FakeRay& ray) { EXPECT_THAT(ray.submissions, IsEmpty()); });
+  }
+
+  TemporaryFolder folder_;
+  cluster::RayServer server_;
+};
+
+TEST_F(Submit, WhatIsWrongIsSaidInOneLineBeforeAnythingIsSent) {
+  expect_refusal({"train.stpes=1"}, 2, "train.stpes");
+  expect_refusal({"run.dir=runs/x"}, 2, "run.dir: \"runs/x\" is relative");
+  expect_refusal({"scaling.num_workers=4"}, 2, "Ray counts 2 GPUs, 4 wanted");
+  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2, "cannot share evenly");
+  expect_refusal({"--package", folder_.path()}, 2, "deploy/package");
+  server_.with([](FakeRay& ray) { ray.version = "1.13.0"; });
+  expect_refusal({}, 2, "runs Ray 1.13.0");
+}
+
+TEST_F(Submit, ADeadHeadIsSaidWithItsAddress) {
+  int port = 0;
+  {
+    const cluster::RayServer gone;
+    port = gone.port();
+  }
+  const Finished finished = submit({}, "http://127.0.0.1:" + std::to_string(port));
+  EXPECT_EQ(finished.exit_code, 8);
+  EXPECT_THAT(finished.err, HasSubstr("no answer from http://127.0.0.1:" + std::to_string(port)));
+}
+
+TEST_F(Submit, UploadsOncePrintsTheLogAndEndsAsTheJobDoes) {
+  server_.with([](FakeRay& ray) { ray.logs["first"] = "step 1\n"; });
+  const Finished first = submit({"--submission-id", "first", "train.steps=2"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "step 1\n");
+  EXPECT_THAT(first.err, AllOf(HasSubstr("uploaded _ray_pkg_"), HasSubstr("submitted job first")));
+  const Finished second = submit({"--no-wait", "train.steps=2"});
+  EXPECT_THAT(second.err, HasSubstr("is on the cluster already"));
+  EXPECT_THAT(second.out, StartsWith("lockstep-x-"));
+  server_.with([](FakeRay& ray) {
+    ASSERT_EQ(ray.submissions.size(), 2);
+    const Json& job = ray.submissions.front();
+    EXPECT_EQ(job.at("entrypoint"), "python -m lockstep_ray job.json");
+    EXPECT_EQ(job.at("metadata").at("run_dir"), "/fsx/runs/x");
+    ASSERT_EQ(ray.packages.size(), 1);
+    EXPECT_EQ(job.at("runtime_env").at("working_dir"), "gcs://" + ray.packages.begin()->first);
+    EXPECT_THAT(ray.packages.begin()->second, StartsWith("PK"));
+  });
+}
+
+TEST_F(Submit, AsJsonTellsOfTheJobAlone) {
+  const Finished finished = submit({"--json"});
+  const Json result = Json::parse(finished.out);
+  EXPECT_EQ(result.at("job").at("status"), "SUCCEEDED");
+  EXPECT_EQ(result.at("job").at("exit_code"), 0);
+}
+
+class Jobs : public testing::Test {
+ protected:
+  Jobs() {
+    server_.with([](FakeRay& ray) {
+      ray.jobs["good"] = job_json("good", "SUCCEEDED", 0);
+      ray.jobs["bad"] = job_json("bad", "FAILED", 3);
+      ray.jobs["busy"] = job_json("busy", "RUNNING");
+      ray.logs["busy"] = "step 1\n";
+    });
+  }
+
+  Finished jobs(std::vector<std::string> words) {
+    words.insert(words.begin(), "jobs");
+    words.insert(words.end(), {"--ray-address", server_.address()});
+    return lockstep(words);
+  }
+
+  // `lockstep jobs logs busy -f` once it has printed the first line.
+  Process follower() {
+    Process process = Process::start({.argv = {build_path("bin/lockstep"), "jobs", "logs", "busy", "-f",
+                                               "--ray-address", server_.address()},
+                                      .standard_output = Output::file(folder_ / "out"),
+                                      .standard_error = Output::file(folder_ / "err")});
+    while (read_file(folder_ / "out").empty() && !process.poll())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return process;
+  }
+
+  void wait_for_words(const std::string& words) {
+    while (read_file(folder_ / "err").find(words) == std::string::npos)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+
+  TemporaryFolder folder_;
+  cluster::RayServer server_;
+};
+
+TEST_F(Jobs, AreListedAndAskedAfter) {
+  EXPECT_THAT(jobs({"list"}).out, AllOf(HasSubstr("bad   FAILED     3"), HasSubstr("busy  RUNNING    -")));
+  EXPECT_EQ(Json::parse(jobs({"list", "--json"}).out).size(), 3);
+  EXPECT_EQ(jobs({"status", "bad"}).exit_code, 3);
+  EXPECT_EQ(jobs({"status", "bad"}).out, "FAILED with exit code 3\n");
+  EXPECT_EQ(jobs({"status", "busy"}).exit_code, 0);
+  EXPECT_EQ(jobs({"logs", "busy"}).out, "step 1\n");
+  EXPECT_EQ(jobs({"status", "nobody"}).exit_code, 2);
+  EXPECT_EQ(jobs({"stop", "busy"}).out, "STOPPED\n");
+}
+
+TEST_F(Jobs, AFollowerThatLeavesLeavesTheJobAlone) {
+  Process process = follower();
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().shell_code(), 128 + SIGTERM);
+  EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("lockstep jobs logs busy -f returns to it"));
+  server_.with([](FakeRay& ray) { EXPECT_EQ(ray.jobs["busy"].at("status"), "RUNNING"); });
+}
+
+TEST_F(Jobs, CtrlCTwiceStopsTheJob) {
+  Process process = follower();
+  process.signal(SIGINT);
+  wait_for_words("Ctrl-C again");
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().shell_code(), 12);
+  EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("stopping job busy"));
+  server_.with([](FakeRay& ray) { EXPECT_EQ(ray.jobs["busy"].at("status"), "STOPPED"); });
+}
+
+}  // namespace
+}  // namespace lockstep::cli
