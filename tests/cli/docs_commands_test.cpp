@@ -85,11 +85,13 @@ TEST(DocsCommands, DoWhatTheirPagesShow) {
 
 TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
   std::string sources;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(source_path("lockstep"))) {
-    if (file.path().extension() != ".cpp") continue;
-    std::ostringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    sources += text.str();
+  for (const char* folder : {"lockstep", "python/lockstep_ray/lockstep_ray"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(source_path(folder))) {
+      if (file.path().extension() != ".cpp" && file.path().extension() != ".py") continue;
+      std::ostringstream text;
+      text << std::ifstream(file.path()).rdbuf();
+      sources += text.str();
+    }
   }
   // What the code composes from parts, and what services say.
   const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)", "ended with signal",

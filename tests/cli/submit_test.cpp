@@ -65,10 +65,16 @@ TEST_F(Submit, WhatIsWrongIsSaidInOneLineBeforeAnythingIsSent) {
   expect_refusal({"train.stpes=1"}, 2, "train.stpes");
   expect_refusal({"run.dir=runs/x"}, 2, "run.dir: \"runs/x\" is relative");
   expect_refusal({"scaling.num_workers=4"}, 2, "Ray counts 2 GPUs, 4 wanted");
-  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2, "cannot share evenly");
-  expect_refusal({"--package", folder_.path()}, 2, "deploy/package");
+  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2, "train.global_batch must be a multiple of");
   server_.with([](FakeRay& ray) { ray.version = "1.13.0"; });
   expect_refusal({}, 2, "runs Ray 1.13.0");
+}
+
+TEST_F(Submit, AFolderThatIsNoPackageIsRefused) {
+  const Finished finished = lockstep({"submit", folder_ / "recipe.yaml", "--package", folder_.path(),
+                                      "--ray-address", server_.address()});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, AllOf(StartsWith("lockstep: error: "), HasSubstr("deploy/package")));
 }
 
 TEST_F(Submit, ADeadHeadIsSaidWithItsAddress) {
