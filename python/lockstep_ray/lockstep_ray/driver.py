@@ -21,7 +21,7 @@ from .errors import Refused
 from .exit_codes import ExitCode
 from .job import Job
 from .job_log import JobLog, complain
-from .libraries import installed_torch, library_path
+from .libraries import check_program
 from .lost_workers import LostWorkers
 from .messages import Settings, Summary
 from .node_checks import check_nodes
@@ -45,7 +45,7 @@ def run_job(job: Job) -> int:
     folder = Path(os.getcwd())
     ray.init(address="auto", log_to_driver=True)
     nodes = alive_nodes(ray.nodes())
-    libraries = library_path(job, folder, installed_torch())
+    libraries = check_program(job, folder)
     options = [f"--num-gpus={num_gpus(nodes)}"]
     planned = begin(job, folder, ["--dry-run", *options], libraries)
     if not os.path.isabs(planned.run_dir):
