@@ -2,13 +2,10 @@
 
 #include <sstream>
 
+#include "lockstep/base/split.h"
+
 namespace lockstep {
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
-}
 
 std::optional<std::string> value_in(const std::string& text, const std::string& name) {
   std::istringstream lines(text);

@@ -77,13 +77,14 @@ void check_schedule(const Recipe& recipe, const Complaints& complaints) {
   }
 }
 
-bool is_number(const std::string& text) {
-  double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && stop == text.data() + text.size();
-}
-
 }  // namespace
+
+std::optional<double> held_out_share(const std::string& held_out) {
+  double share = 0;
+  const auto [stop, error] = std::from_chars(held_out.data(), held_out.data() + held_out.size(), share);
+  if (error != std::errc() || stop != held_out.data() + held_out.size()) return std::nullopt;
+  return share;
+}
 
 void check_together(const Recipe& recipe, const RecipeSettings& settings, const std::string& origin) {
   const Complaints complaints(settings, origin);
@@ -129,7 +130,7 @@ void check_files(const Recipe& recipe, const RecipeSettings& settings, const std
     }
   }
   const std::string& held_out = recipe.data.held_out;
-  if (!held_out.empty() && !is_number(held_out) && !fs::is_regular_file(held_out, ignored)) {
+  if (!held_out.empty() && !held_out_share(held_out) && !fs::is_regular_file(held_out, ignored)) {
     complaints.about("data.held_out",
                      fmt::format("data.held_out: no file \"{}\" here, and no share such as 0.05", held_out));
   }

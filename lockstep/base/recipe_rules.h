@@ -19,6 +19,9 @@ void check_together(const Recipe& recipe, const RecipeSettings& settings, const 
 // micro-batches.
 std::optional<std::string> elastic_refusal(const Recipe& recipe, int64_t num_workers);
 
+// data.held_out as a share; nothing when it does not read as a number, and so is empty or a file.
+std::optional<double> held_out_share(const std::string& held_out);
+
 // Throws ConfigError for a model folder or data file that is not there.
 void check_files(const Recipe& recipe, const RecipeSettings& settings, const std::string& origin);
 

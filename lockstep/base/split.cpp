@@ -11,4 +11,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\r\f\v";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// A text's parts between separators: "a,,b" by ',' is "a", "", "b".
+// A text in parts, and without the blanks around it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,10 @@
 
 namespace lockstep {
 
-// Without the empty part after a last separator; none of an empty text.
+// Between separators: "a,,b" by ',' is "a", "", "b". Without the empty part after a last separator; none of
+// an empty text.
 std::vector<std::string> split(const std::string& text, char separator);
+// Without spaces, tabs and ends of lines before and behind.
+std::string trimmed(const std::string& text);
 
 }  // namespace lockstep

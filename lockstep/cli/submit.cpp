@@ -50,12 +50,11 @@ cluster::WorkerDemand demand_of(const Recipe& recipe, int num_gpus) {
   demand.num_workers = recipe.scaling.elastic
                            ? recipe.scaling.elastic->first
                            : recipe.scaling.num_workers.value_or(use_gpu ? std::max(1, num_gpus) : 1);
-  if (!recipe.ray.resources_per_worker.is_null()) {
-    demand.each = recipe.ray.resources_per_worker.get<std::map<std::string, double>>();
-  } else {
-    demand.each = {{"CPU", 1}};
-    if (use_gpu) demand.each["GPU"] = 1;
-  }
+  // As the job's driver reserves them (lockstep_ray/cluster.py).
+  demand.each = {{"CPU", 1}};
+  if (use_gpu) demand.each["GPU"] = 1;
+  for (const auto& [name, amount] : recipe.ray.resources_per_worker.items())
+    demand.each[name] = amount.get<double>();
   return demand;
 }
 

@@ -15,6 +15,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/nccl_setting.h"
 #include "lockstep/base/process.h"
+#include "lockstep/base/split.h"
 
 namespace lockstep::cluster {
 namespace {
@@ -54,11 +55,6 @@ std::string folder_of_torch() {
   if (torch) dlclose(torch);
   folder.resize(known ? std::strlen(folder.c_str()) : 0);
   return folder;
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
 }  // namespace

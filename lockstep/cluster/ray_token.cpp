@@ -6,15 +6,10 @@
 
 #include "lockstep/base/env_var.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/split.h"
 
 namespace lockstep::cluster {
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const char* const blanks = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(blanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "lockstep/base/error.h"
+#include "lockstep/base/recipe_rules.h"
 
 namespace lockstep::cluster {
 namespace {
@@ -18,18 +16,13 @@ void require_absolute(const std::string& key, const std::string& path) {
       key, path, path));
 }
 
-bool is_share(const std::string& held_out) {  // "0.05", as against a file's name
-  return std::all_of(held_out.begin(), held_out.end(),
-                     [](unsigned char c) { return std::isdigit(c) || c == '.' || c == 'e' || c == '-'; });
-}
-
 }  // namespace
 
 void require_absolute_paths(const Recipe& recipe) {
   require_absolute("run.dir", recipe.run.dir);
   require_absolute("model.source", recipe.model.source);
   for (const DataSourceConfig& source : recipe.data.sources) require_absolute("data.sources", source.path);
-  if (!is_share(recipe.data.held_out)) require_absolute("data.held_out", recipe.data.held_out);
+  if (!held_out_share(recipe.data.held_out)) require_absolute("data.held_out", recipe.data.held_out);
   require_absolute("checkpoint.storage", recipe.checkpoint.storage);
 }
 

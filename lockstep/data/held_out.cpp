@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/recipe_rules.h"
 
 namespace lockstep::data {
 
 HeldOut HeldOut::parse(const std::string& value) {
-  double share = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), share);
-  if (error != std::errc() || end != value.data() + value.size()) return {.path = value};
-  if (!(share > 0 && share < 1)) {
+  const auto share = held_out_share(value);
+  if (!share) return {.path = value};
+  if (!(*share > 0 && *share < 1)) {
     throw ConfigError(fmt::format("data.held_out: a share must lie between 0 and 1, got {}", value));
   }
   return {.share = share};

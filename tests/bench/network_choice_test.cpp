@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "lockstep/base/error.h"
+#include "tests/base/refusal.h"
 
 namespace lockstep::bench {
 namespace {
@@ -10,12 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string refusal(const std::string& names, const std::vector<std::string>& settings) {
-  try {
-    parse_networks(names, settings);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of([&] { parse_networks(names, settings); });
 }
 
 TEST(NetworkChoice, KnownOnesGuardAgainstTheSilentFallback) {

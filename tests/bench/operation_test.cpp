@@ -4,6 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/bench/options.h"
+#include "tests/base/refusal.h"
 
 namespace lockstep::bench {
 namespace {
@@ -36,12 +37,7 @@ TEST(AllreduceOptions, WhatCannotBeMeasuredIsRefusedByName) {
   const auto refusal = [](const std::function<void(AllreduceOptions&)>& change) -> std::string {
     AllreduceOptions options;
     change(options);
-    try {
-      options.validate();
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return refusal_of([&] { options.validate(); });
   };
   EXPECT_EQ(refusal([](auto&) {}), "accepted");
   EXPECT_EQ(refusal([](auto& options) { options.min_bytes = 0; }),

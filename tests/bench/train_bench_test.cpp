@@ -4,6 +4,7 @@
 #include "lockstep/base/json.h"
 #include "lockstep/base/process.h"
 #include "lockstep/bench/train_report.h"
+#include "tests/base/refusal.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/paths.h"
 
@@ -23,12 +24,7 @@ TEST(TrainBench, WhatCannotBeTimedIsRefusedByName) {
   const auto refusal = [](const std::function<void(TrainOptions&)>& change) -> std::string {
     TrainOptions options;
     change(options);
-    try {
-      options.validate();
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return refusal_of([&] { options.validate(); });
   };
   EXPECT_EQ(refusal([](auto&) {}), "accepted");
   EXPECT_EQ(refusal([](auto& options) { options.batch = 0; }),
