@@ -41,6 +41,7 @@ class Training {
   }
 
   storage::ObjectStore& store() { return shared_; }
+  const std::vector<double>& losses() const { return losses_; }  // of rank 0, by step
   // The call of `rank` before which the save of step 4 began, and the one that it ended with.
   std::pair<int64_t, int64_t> calls_of_the_save(int rank) const {
     return {calls_.at({rank, 4}), calls_.at({rank, 6})};
@@ -87,6 +88,7 @@ class Training {
 
     for (int64_t step = 1; step <= kSteps; ++step) {
       const at::Tensor loss = model((at::arange(4) + rank + step).remainder(11));
+      if (rank == 0) losses_.push_back(loss.item<double>());
       loss.backward();
       const at::Tensor sum = exchange(mesh, loss.detach(), {.saving = saver.status()});
       saver.advance(read_news(sum, kWorld).saving);
@@ -116,6 +118,7 @@ class Training {
     ADD_FAILURE() << "the checkpoint of step 2 is gone";
   }
 
+  std::vector<double> losses_;
   TemporaryFolder folder_;
   storage::MemoryStore shared_;
   std::deque<FaultyStore> stores_;  // by rank
@@ -143,6 +146,7 @@ TEST(FailingStorage, CostsTheSaveThatItHitAndNothingElse) {
                      undisturbed.call_text(rank, call));
         Training run(rank, {.at_call = call, .kind = kind});
         ++points;
+        EXPECT_EQ(run.losses(), undisturbed.losses());  // the step where bits part, if they do
         EXPECT_THAT(run.steps_of_events("checkpoint_failed"), ElementsAre(4));
         EXPECT_THAT(run.steps_of_events("checkpoint"), ElementsAre(2, 6));
         EXPECT_THAT(checkpoint::steps(run.store()), ElementsAre(6, 2));
