@@ -2,19 +2,17 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/silu.h>
 #include <fmt/core.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/nn/swiglu.h"
 
 namespace lockstep::models {
 namespace {
 
-// [B, T, heads * Dh] -> [B, heads, T, Dh]
-at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) {
-  return x.unflatten(-1, {-1, head_dim}).transpose(1, 2);
-}
+// [B, T, heads * Dh] -> [B, T, heads, Dh]
+at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) { return x.unflatten(-1, {-1, head_dim}); }
 
 }  // namespace
 
@@ -34,13 +32,14 @@ AttentionImpl::AttentionImpl(const ModelSpec& spec, int64_t layer, const at::Ten
 at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context) {
   auto query = split_heads(q_proj_(x), head_dim_);
   auto key = split_heads(k_proj_(x), head_dim_);
-  auto value = split_heads(v_proj_(x), head_dim_);
+  auto value = split_heads(v_proj_(x), head_dim_).transpose(1, 2);
   if (q_norm_) {
     query = q_norm_(query);
     key = k_norm_(key);
   }
-  query = nn::apply_rotary(query, context.rotary);
-  key = nn::apply_rotary(key, context.rotary);
+  // From here on [B, heads, T, Dh]; memory stays in the order in which products leave and take it.
+  query = nn::apply_rotary(query.transpose(1, 2), context.rotary);
+  key = nn::apply_rotary(key.transpose(1, 2), context.rotary);
   if (context.cache != nullptr) std::tie(key, value) = context.cache->append(layer_, key, value);
   const auto heads = nn::attention(query, key, value, context.mask);
   return o_proj_(heads.transpose(1, 2).flatten(2));
@@ -55,7 +54,7 @@ GatedMLPImpl::GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& optio
 }
 
 at::Tensor GatedMLPImpl::forward(const at::Tensor& x) {
-  return down_proj_(at::silu(gate_proj_(x)) * up_proj_(x));
+  return down_proj_(nn::swiglu(gate_proj_(x), up_proj_(x)));
 }
 
 DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options)

@@ -3,7 +3,8 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/rms_norm.h>
+
+#include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
 
@@ -36,6 +37,6 @@ RMSNormImpl::RMSNormImpl(int64_t width, double eps, const at::TensorOptions& opt
   weight = register_parameter("weight", at::empty({width}, options));
 }
 
-at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return at::rms_norm(x, weight.sizes(), weight, eps_); }
+at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return rms_norm(x, weight, eps_); }
 
 }  // namespace lockstep::nn
