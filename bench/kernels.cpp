@@ -99,7 +99,7 @@ void swiglu(Table& table, int64_t tokens) {
   const auto gate = Table::random({tokens, kInner}), up = Table::random({tokens, kInner});
   const auto y_grad = Table::random({tokens, kInner});
   table.bytes("swiglu", 6, gate.numel(), [&] { kernels::swiglu(gate, up); });
-  table.bytes("swiglu, gradient", 10, gate.numel(), [&] { kernels::swiglu_backward(y_grad, gate, up); });
+  table.bytes("swiglu, gradient", 12, gate.numel(), [&] { kernels::swiglu_backward(y_grad, gate, up); });
 }
 
 void rotary(Table& table, int64_t tokens) {

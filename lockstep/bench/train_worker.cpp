@@ -13,6 +13,7 @@
 #include "lockstep/bench/train_bench.h"
 #include "lockstep/bench/train_report.h"
 #include "lockstep/comm/cuda_library.h"
+#include "lockstep/fsdp/gradient_norm.h"
 #include "lockstep/fsdp/sharded.h"
 #include "lockstep/models/causal_lm.h"
 #include "lockstep/optim/adamw.h"
@@ -101,8 +102,8 @@ class Worker {
       (loss / (tokens * options_.num_workers)).backward();
       sum += loss.detach();
     }
-    model_.clip_grad_norm(recipe_.optimizer.max_grad_norm);
-    optimizer_.step();
+    const double norm = model_.state().grad_norm();
+    optimizer_.step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm));
     optimizer_.zero_grad();
     return sum / tokens;
   }

@@ -47,6 +47,10 @@ void FlatShard::begin_gather() {
   LOCKSTEP_CHECK(!gather_.has_value()) << "the weights changed while they were being gathered";
   if (!gathered_->allocated()) gathered_->allocate();
   gathered_version_ = shard_._version();
+  if (mesh_.shard_size() == 1) {
+    gathered_->tensor().copy_(shard_);
+    return;
+  }
   compute_shard_ = shard_.detach().to(options_.compute);
   gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
 }
@@ -64,53 +68,52 @@ void FlatShard::release() {
   gathered_->release();
 }
 
-at::Tensor FlatShard::gradient_region(size_t i) {
-  const auto& layout = layout_.parameters()[i];
-  return gradients_.narrow(0, layout.flat_offset, layout.numel);
-}
-
 void FlatShard::take_gradient(size_t i) {
   const at::NoGradGuard no_grad;
   const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
-  if (adds_in_place()) {
-    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
-    const auto& layout = layout_.parameters()[i];
-    shard_.mutable_grad().narrow(0, layout.flat_offset, layout.numel).add_(gradient);
-    return;
+  at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
+  if (!sum.defined()) {
+    sum = at::empty({layout_.padded_numel()}, at::TensorOptions()
+                                                  .dtype(adds_in_place() ? options_.master : options_.reduce)
+                                                  .device(options_.device));
+    taken_.assign(taken_.size(), false);
   }
-  if (!gradients_.defined()) {
-    gradients_ = at::empty({layout_.padded_numel()},
-                           at::TensorOptions().dtype(options_.reduce).device(options_.device));
-  }
+  const auto& layout = layout_.parameters()[i];
+  const at::Tensor region = sum.narrow(0, layout.flat_offset, layout.numel);
   if (taken_[i]) {
-    gradient_region(i).add_(gradient);
+    region.add_(gradient);
   } else {
-    gradient_region(i).copy_(gradient);
+    region.copy_(gradient);
     taken_[i] = true;
   }
 }
 
 // Parameters without a gradient, and what lies between and behind parameters.
-void FlatShard::zero_what_was_not_taken() {
+void FlatShard::zero_what_was_not_taken(const at::Tensor& sum) {
   const auto& parameters = layout_.parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
     const int64_t begin = parameters[i].flat_offset + (taken_[i] ? parameters[i].numel : 0);
     const int64_t end = i + 1 < parameters.size() ? parameters[i + 1].flat_offset : layout_.padded_numel();
-    gradients_.narrow(0, begin, end - begin).zero_();
+    sum.narrow(0, begin, end - begin).zero_();
   }
 }
 
 void FlatShard::begin_reduce() {
   const at::NoGradGuard no_grad;
   if (adds_in_place()) {
-    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
+    if (!shard_.grad().defined()) {
+      shard_.mutable_grad() = at::zeros_like(shard_.detach());
+    } else {
+      zero_what_was_not_taken(shard_.grad());
+    }
+    taken_.assign(taken_.size(), true);  // by zeros too: the next micro-batch adds
     return;
   }
   if (!gradients_.defined()) {
     gradients_ = at::zeros({layout_.padded_numel()},
                            at::TensorOptions().dtype(options_.reduce).device(options_.device));
   } else {
-    zero_what_was_not_taken();
+    zero_what_was_not_taken(gradients_);
   }
   taken_.assign(taken_.size(), false);
   if (mesh_.shard_size() == 1) {

@@ -65,8 +65,7 @@ class FlatShard {
   bool current() const;
   // Gradients go straight into the shard's: nothing is sent, no order is asked for.
   bool adds_in_place() const { return mesh_.shard_size() == 1 && !options_.elastic; }
-  at::Tensor gradient_region(size_t i);
-  void zero_what_was_not_taken();
+  void zero_what_was_not_taken(const at::Tensor& sum);
 
   ShardLayout layout_;
   std::vector<at::Tensor> parameters_;
@@ -81,7 +80,7 @@ class FlatShard {
   at::Tensor compute_shard_;                // [S] in the computing dtype, while a gather runs
   std::optional<comm::Work> gather_;
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
-  std::vector<bool> taken_;  // by parameter: gradients_ holds its gradient
+  std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
   at::Tensor reduced_;       // [S] master, while a reduction runs
   comm::Work reduction_;
   GradientTree micro_batches_;  // of the step so far, when elastic

@@ -55,4 +55,10 @@ double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device devic
   return std::ldexp(std::sqrt(kernels::square_sum(digits.to(at::kCPU))), exponent);
 }
 
+double clip_scale(double norm, double max_norm) {
+  if (max_norm <= 0) return 1;
+  const double scale = max_norm / (norm + 1e-6);
+  return scale < 1 ? scale : 1;
+}
+
 }  // namespace lockstep::fsdp

@@ -15,4 +15,8 @@ namespace lockstep::fsdp {
 // together. Reads them twice: for the largest and for the sum. Waits for the device.
 double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm);
 
+// What gradients of that norm are multiplied by so that it is at most `max_norm`, as
+// torch.nn.utils.clip_grad_norm_ does: max_norm / (norm + 1e-6), at most 1; 1 where max_norm is 0.
+double clip_scale(double norm, double max_norm);
+
 }  // namespace lockstep::fsdp

@@ -230,17 +230,25 @@ void ShardedModule::set_last_micro_batch(bool last) { schedule_->set_last_micro_
 
 void ShardedModule::keep_gathered(bool keep) { schedule_->keep_gathered(keep); }
 
-double ShardedModule::clip_grad_norm(double max_norm) {
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients;
+std::vector<at::Tensor> ShardedModule::gradients() const {
+  std::vector<at::Tensor> result;
   for (const auto& shard : parameters()) {
-    if (shard.grad().defined()) gradients.push_back(shard.grad());
+    if (shard.grad().defined()) result.push_back(shard.grad());
   }
-  const double norm = gradient_norm(gradients, options_.device, mesh_.shard_gather());
-  const double scale = max_norm / (norm + 1e-6);
-  if (max_norm > 0 && scale < 1.0) {
-    for (auto& gradient : gradients) gradient.mul_(scale);
-  }
+  return result;
+}
+
+double ShardedModule::grad_norm() {
+  const at::NoGradGuard no_grad;
+  return gradient_norm(gradients(), options_.device, mesh_.shard_gather());
+}
+
+double ShardedModule::clip_grad_norm(double max_norm) {
+  const double norm = grad_norm();
+  const double scale = clip_scale(norm, max_norm);
+  if (scale == 1) return norm;
+  const at::NoGradGuard no_grad;
+  for (auto& gradient : gradients()) gradient.mul_(scale);
   return norm;
 }
 

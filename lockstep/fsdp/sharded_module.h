@@ -74,8 +74,10 @@ class ShardedModule {
   void keep_gathered(bool keep);
 
   // Collective. The 2-norm of all gradients, over all shards, the same bits for any sharding
-  // (fsdp/gradient_norm.h); when max_norm > 0 they are scaled down to it as
-  // torch.nn.utils.clip_grad_norm_ does (by max_norm / (norm + 1e-6)).
+  // (fsdp/gradient_norm.h).
+  double grad_norm();
+  // The same, and when max_norm > 0 they are scaled down to it (fsdp::clip_scale). An optimizer that takes the
+  // scale spares a pass over memory: optim::AdamW::step(clip_scale(grad_norm(), max_norm)), same bits.
   double clip_grad_norm(double max_norm);
 
   // Runs what a call of the root's holder runs, for roots that are not nn::Module.
@@ -93,6 +95,7 @@ class ShardedModule {
     size_t unit, shard, index;  // of a parameter: units_[unit].shards()[shard].parameter(index)
   };
   void materialise(Unit& unit);
+  std::vector<at::Tensor> gradients() const;  // of the shards that have one
   at::Tensor gather_slices(const std::string& name, bool gradient);
 
   std::shared_ptr<torch::nn::Module> root_;

@@ -23,16 +23,18 @@ struct Factors {
         one_minus_beta2(T(1 - s.beta2)),
         step_size(T(s.lr / (1 - std::pow(s.beta1, s.step)))),
         sqrt_bias2(T(std::sqrt(1 - std::pow(s.beta2, s.step)))),
-        eps(T(s.eps)) {}
-  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps;
+        eps(T(s.eps)),
+        grad_scale(T(s.grad_scale)) {}
+  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps, grad_scale;
 };
 
 template <typename T>
 void update(T* __restrict p, T* __restrict m, T* __restrict v, const T* __restrict g, int64_t n,
             Factors<T> f) {
   for (int64_t i = 0; i < n; ++i) {
-    m[i] = m[i] + f.one_minus_beta1 * (g[i] - m[i]);
-    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * (g[i] * g[i]);
+    const T scaled = g[i] * f.grad_scale;
+    m[i] = m[i] + f.one_minus_beta1 * (scaled - m[i]);
+    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * (scaled * scaled);
     p[i] = p[i] * f.decay - f.step_size * (m[i] / (std::sqrt(v[i]) / f.sqrt_bias2 + f.eps));
   }
 }
@@ -52,7 +54,7 @@ void update_in_parallel(at::TensorIterator& iterator, const AdamWScalars& scalar
 }
 
 void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-               double beta2, double eps, double weight_decay, int64_t step) {
+               double beta2, double eps, double weight_decay, int64_t step, double grad_scale) {
   auto iterator = at::TensorIteratorConfig()
                       .add_output(p)
                       .add_output(m)
@@ -60,7 +62,7 @@ void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g,
                       .add_const_input(g)
                       .resize_outputs(false)
                       .build();
-  const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step};
+  const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step, grad_scale};
   AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "adamw",
                              [&] { update_in_parallel<scalar_t>(iterator, scalars); });
 }
@@ -71,7 +73,7 @@ TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def(
       "adamw_(Tensor(a!) p, Tensor(b!) m, Tensor(c!) v, Tensor g, float lr, float beta1, float beta2, float "
       "eps, "
-      "float weight_decay, int step) -> ()");
+      "float weight_decay, int step, float grad_scale) -> ()");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("adamw_", &adamw_cpu); }
 
@@ -87,7 +89,7 @@ void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const 
       c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::adamw_", "").typed<decltype(adamw_cpu)>();
   const at::NoGradGuard no_grad;
   op.call(p, m, v, g, scalars.lr, scalars.beta1, scalars.beta2, scalars.eps, scalars.weight_decay,
-          scalars.step);
+          scalars.step, scalars.grad_scale);
   // An operator of one's own writes past autograd's bookkeeping.
   p.unsafeGetTensorImpl()->bump_version();
 }

@@ -1,5 +1,6 @@
 // Fused AdamW over one flat shard:
 //
+//   g = g * grad_scale
 //   m = m + (1 - b1) * (g - m)
 //   v = b2 * v + (1 - b2) * g * g
 //   p = p * (1 - lr * wd) - lr / (1 - b1^t) * (m / (sqrt(v) / sqrt(1 - b2^t) + eps))
@@ -17,7 +18,7 @@ namespace {
 
 template <typename T>
 struct Scalars {
-  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps;
+  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps, grad_scale;
 };
 
 // 16 bytes a thread and tensor: the widest access there is.
@@ -33,6 +34,7 @@ constexpr int kThreads = 256;
 
 template <typename T>
 __device__ void update(T& p, T& m, T& v, T g, const Scalars<T>& s) {
+  g *= s.grad_scale;
   m += s.one_minus_beta1 * (g - m);
   v = s.beta2 * v + s.one_minus_beta2 * (g * g);
   p = p * s.decay - s.step_size * (m / (sqrt(v) / s.sqrt_bias2 + s.eps));
@@ -61,7 +63,7 @@ __global__ void adamw_kernel(T* p, T* m, T* v, const T* g, int64_t n, Scalars<T>
 
 template <typename T>
 cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
-                         double weight_decay, int64_t step, cudaStream_t stream) {
+                         double weight_decay, int64_t step, double grad_scale, cudaStream_t stream) {
   if (shard.n == 0) return cudaSuccess;
   const double bias1 = 1 - std::pow(beta1, static_cast<double>(step));
   const double bias2 = 1 - std::pow(beta2, static_cast<double>(step));
@@ -71,7 +73,8 @@ cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, do
                            static_cast<T>(1 - beta2),
                            static_cast<T>(lr / bias1),
                            static_cast<T>(std::sqrt(bias2)),
-                           static_cast<T>(eps)};
+                           static_cast<T>(eps),
+                           static_cast<T>(grad_scale)};
   constexpr int64_t kPerBlock = int64_t{kThreads} * kWidth<T>;
   const auto blocks = static_cast<unsigned>((shard.n + kPerBlock - 1) / kPerBlock);
   adamw_kernel<T><<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.n, scalars);
@@ -79,8 +82,8 @@ cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, do
 }
 
 template cudaError_t launch_adamw(const AdamWShard<float>&, double, double, double, double, double, int64_t,
-                                  cudaStream_t);
+                                  double, cudaStream_t);
 template cudaError_t launch_adamw(const AdamWShard<double>&, double, double, double, double, double, int64_t,
-                                  cudaStream_t);
+                                  double, cudaStream_t);
 
 }  // namespace lockstep::kernels

@@ -1,6 +1,7 @@
 // One AdamW update of one flat tensor, in place (Loshchilov and Hutter, "Decoupled Weight
 // Decay Regularization", 2019). With t = `step`, counted from 1:
 //
+//   g <- g * grad_scale            not stored: this is where gradients are clipped
 //   m <- m + (1 - beta1) * (g - m)
 //   v <- beta2 * v + (1 - beta2) * g^2
 //   p <- p * (1 - lr * weight_decay) - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
@@ -19,6 +20,7 @@ namespace lockstep::kernels {
 struct AdamWScalars {
   double lr, beta1, beta2, eps, weight_decay;
   int64_t step;  // of this update, from 1
+  double grad_scale = 1;
 };
 
 // p, m, v, g: [S], contiguous, all float32 or all float64, on one device. Nothing is recorded

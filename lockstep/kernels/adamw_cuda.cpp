@@ -23,11 +23,11 @@ AdamWShard<T> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tenso
 }
 
 void adamw_cuda(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-                double beta2, double eps, double weight_decay, int64_t step) {
+                double beta2, double eps, double weight_decay, int64_t step, double grad_scale) {
   const c10::cuda::CUDAGuard guard(p.device());
   const auto launch = [&](const auto& shard) {
-    C10_CUDA_CHECK(
-        launch_adamw(shard, lr, beta1, beta2, eps, weight_decay, step, c10::cuda::getCurrentCUDAStream()));
+    C10_CUDA_CHECK(launch_adamw(shard, lr, beta1, beta2, eps, weight_decay, step, grad_scale,
+                                c10::cuda::getCurrentCUDAStream()));
   };
   if (p.scalar_type() == at::kDouble) return launch(shard_of<double>(p, m, v, g));
   launch(shard_of<float>(p, m, v, g));

@@ -22,6 +22,6 @@ struct AdamWShard {
 // and returns the launch's error.
 template <typename T>
 cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
-                         double weight_decay, int64_t step, cudaStream_t stream);
+                         double weight_decay, int64_t step, double grad_scale, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

@@ -17,12 +17,13 @@ at::Tensor swiglu_cpu(const at::Tensor& gate, const at::Tensor& up) {
   return (g * g.sigmoid() * widened(up)).to(gate.scalar_type());
 }
 
-std::tuple<at::Tensor, at::Tensor> swiglu_backward_cpu(const at::Tensor& y_grad, const at::Tensor& gate,
-                                                       const at::Tensor& up) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward_cpu(const at::Tensor& y_grad,
+                                                                   const at::Tensor& gate,
+                                                                   const at::Tensor& up) {
   const auto g = widened(gate), dy = widened(y_grad);
   const auto s = g.sigmoid();
   const auto gate_grad = dy * widened(up) * s * (1 + g * (1 - s));
-  return {gate_grad.to(gate.scalar_type()), (dy * g * s).to(up.scalar_type())};
+  return {gate_grad.to(gate.scalar_type()), (dy * g * s).to(up.scalar_type()), swiglu_cpu(gate, up)};
 }
 
 void check(const at::Tensor& like, const at::Tensor& x) {
@@ -35,7 +36,7 @@ void check(const at::Tensor& like, const at::Tensor& x) {
 
 TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def("swiglu(Tensor gate, Tensor up) -> Tensor");
-  library.def("swiglu_backward(Tensor y_grad, Tensor gate, Tensor up) -> (Tensor, Tensor)");
+  library.def("swiglu_backward(Tensor y_grad, Tensor gate, Tensor up) -> (Tensor, Tensor, Tensor)");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) {
   library.impl("swiglu", &swiglu_cpu);
@@ -51,8 +52,8 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) {
   return op.call(gate, up);
 }
 
-std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& y_grad, const at::Tensor& gate,
-                                                   const at::Tensor& up) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& y_grad,
+                                                               const at::Tensor& gate, const at::Tensor& up) {
   check(gate, y_grad);
   check(gate, gate);
   check(gate, up);

@@ -21,16 +21,17 @@ at::Tensor swiglu_cuda(const at::Tensor& gate, const at::Tensor& up) {
   return y;
 }
 
-std::tuple<at::Tensor, at::Tensor> swiglu_backward_cuda(const at::Tensor& y_grad, const at::Tensor& gate,
-                                                        const at::Tensor& up) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward_cuda(const at::Tensor& y_grad,
+                                                                    const at::Tensor& gate,
+                                                                    const at::Tensor& up) {
   const c10::cuda::CUDAGuard guard(gate.device());
-  const at::Tensor gate_grad = at::empty_like(gate), up_grad = at::empty_like(up);
+  const at::Tensor gate_grad = at::empty_like(gate), up_grad = at::empty_like(up), y = at::empty_like(gate);
   with_device_type(gate.scalar_type(), [&]<typename T>(T) {
-    C10_CUDA_CHECK(launch_swiglu_backward(output<T>(gate_grad), output<T>(up_grad), input<T>(y_grad),
-                                          input<T>(gate), input<T>(up), gate.numel(),
+    C10_CUDA_CHECK(launch_swiglu_backward(output<T>(gate_grad), output<T>(up_grad), output<T>(y),
+                                          input<T>(y_grad), input<T>(gate), input<T>(up), gate.numel(),
                                           c10::cuda::getCurrentCUDAStream()));
   });
-  return {gate_grad, up_grad};
+  return {gate_grad, up_grad, y};
 }
 
 }  // namespace

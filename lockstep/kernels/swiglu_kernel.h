@@ -12,7 +12,7 @@ namespace lockstep::kernels {
 template <typename T>
 cudaError_t launch_swiglu(T* y, const T* gate, const T* up, int64_t n, cudaStream_t stream);
 template <typename T>
-cudaError_t launch_swiglu_backward(T* gate_grad, T* up_grad, const T* y_grad, const T* gate, const T* up,
-                                   int64_t n, cudaStream_t stream);
+cudaError_t launch_swiglu_backward(T* gate_grad, T* up_grad, T* y, const T* y_grad, const T* gate,
+                                   const T* up, int64_t n, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

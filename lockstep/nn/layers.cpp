@@ -39,4 +39,8 @@ RMSNormImpl::RMSNormImpl(int64_t width, double eps, const at::TensorOptions& opt
 
 at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return rms_norm(x, weight, eps_); }
 
+std::tuple<at::Tensor, at::Tensor> RMSNormImpl::forward(const at::Tensor& x, const at::Tensor& residual) {
+  return add_rms_norm(x, residual, weight, eps_);
+}
+
 }  // namespace lockstep::nn

@@ -74,7 +74,7 @@ int64_t tokens_per_chunk(int64_t logits, int64_t vocab) {
 }  // namespace
 
 int64_t default_logits_per_chunk(const at::Tensor& hidden) {
-  return hidden.is_cuda() ? int64_t{1} << 28 : int64_t{1} << 25;
+  return hidden.is_cuda() ? int64_t{1} << 29 : int64_t{1} << 25;
 }
 
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,

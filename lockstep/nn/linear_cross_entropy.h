@@ -11,7 +11,7 @@ namespace lockstep::nn {
 
 constexpr int64_t kUntrainedTarget = -100;
 
-// Logits made at a time, in elements: 2^28 on a GPU, 512 MiB in bf16, since the weight's gradient is read and
+// Logits made at a time, in elements: 2^29 on a GPU, 1 GiB in bf16, since the weight's gradient is read and
 // written once for each chunk; 2^25 on the CPU, 128 MiB in float32 and with their log-probabilities twice
 // that.
 int64_t default_logits_per_chunk(const at::Tensor& hidden);

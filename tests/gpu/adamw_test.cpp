@@ -19,7 +19,8 @@ TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
       for (int64_t step = 1; step <= 3; ++step) {
         const auto g = at::randn({n}, dtype);
         const kernels::AdamWScalars scalars{
-            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step};
+            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step,
+            .grad_scale = step == 2 ? 0.3 : 1};
         kernels::adamw(p, m, v, g, scalars);
         kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
       }

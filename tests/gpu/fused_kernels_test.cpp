@@ -45,8 +45,10 @@ TEST_F(GpuKernels, SwigluHasTheResultsOfTheCpu) {
       const auto gate = random({n}, type), up = random({n}, type), y_grad = random({n}, type);
       poison();
       expect_near("y", kernels::swiglu(gpu(gate), gpu(up)), kernels::swiglu(wide(gate), wide(up)), type);
-      const auto [gate_grad, up_grad] = kernels::swiglu_backward(gpu(y_grad), gpu(gate), gpu(up));
-      const auto [right_gate, right_up] = kernels::swiglu_backward(wide(y_grad), wide(gate), wide(up));
+      const auto [gate_grad, up_grad, again] = kernels::swiglu_backward(gpu(y_grad), gpu(gate), gpu(up));
+      const auto [right_gate, right_up, right_y] =
+          kernels::swiglu_backward(wide(y_grad), wide(gate), wide(up));
+      expect_near("y again", again, right_y, type);
       expect_near("d gate", gate_grad, right_gate, type);
       expect_near("d up", up_grad, right_up, type);
     }

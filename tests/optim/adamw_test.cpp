@@ -73,6 +73,22 @@ TEST(AdamW, ResultOfAnElementDoesNotDependOnItsPlace) {
   EXPECT_TRUE(at::equal(whole.narrow(0, cut, n - cut), tail));
 }
 
+TEST(AdamW, ScalesGradientsAsIfTheyHadBeenMultiplied) {
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    const auto start = at::rand({101}, dtype), gradient = at::rand({101}, dtype) - 0.5;
+    auto scaled = parameter(start.clone()), multiplied = parameter(start.clone());
+    AdamW one({scaled}), other({multiplied});
+    for (int step = 0; step < 3; ++step) {
+      scaled.mutable_grad() = gradient.clone();
+      multiplied.mutable_grad() = gradient * 0.3;
+      one.step(0.3);
+      other.step();
+      EXPECT_TRUE(at::equal(scaled.grad(), gradient));
+    }
+    EXPECT_TRUE(at::equal(scaled, multiplied));
+  }
+}
+
 TEST(AdamW, RaisesTheVersionOfWhatItChanges) {
   auto p = parameter(at::ones({5}));
   p.mutable_grad() = at::ones({5});
