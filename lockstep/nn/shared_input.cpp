@@ -60,7 +60,8 @@ class LinearEach : public torch::autograd::Function<LinearEach> {
 template <typename Body>
 std::vector<at::Tensor> hooked(const std::vector<Linear>& layers, size_t from, const Body& body) {
   if (from == layers.size()) return body();
-  return layers[from]->hooked([&] { return hooked(layers, from + 1, body); });
+  Linear layer = layers[from];  // a holder: the same layer
+  return layer->hooked([&] { return hooked(layers, from + 1, body); });
 }
 
 }  // namespace
