@@ -73,9 +73,8 @@ void FlatShard::take_gradient(size_t i) {
   const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
   at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
   if (!sum.defined()) {
-    sum = at::empty({layout_.padded_numel()}, at::TensorOptions()
-                                                  .dtype(adds_in_place() ? options_.master : options_.reduce)
-                                                  .device(options_.device));
+    const auto dtype = adds_in_place() ? options_.grad.value_or(options_.master) : options_.reduce;
+    sum = at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
     taken_.assign(taken_.size(), false);
   }
   const auto& layout = layout_.parameters()[i];
@@ -102,7 +101,7 @@ void FlatShard::begin_reduce() {
   const at::NoGradGuard no_grad;
   if (adds_in_place()) {
     if (!shard_.grad().defined()) {
-      shard_.mutable_grad() = at::zeros_like(shard_.detach());
+      shard_.mutable_grad() = at::zeros_like(shard_.detach(), options_.grad.value_or(options_.master));
     } else {
       zero_what_was_not_taken(shard_.grad());
     }

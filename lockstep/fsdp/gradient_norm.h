@@ -11,7 +11,7 @@ namespace lockstep::fsdp {
 
 // The 2-norm over the elements of all tensors on all ranks, by exact addition (kernels/square_sum.h);
 // infinite or NaN on every rank when an element on any rank is. Collective over `comm`. The tensors:
-// contiguous, float32 or float64, on `device`; at most kernels::kMaxSquares elements on all ranks
+// contiguous, bfloat16, float32 or float64, on `device`; at most kernels::kMaxSquares elements on all ranks
 // together. Reads them twice: for the largest and for the sum. Waits for the device.
 double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm);
 

@@ -55,11 +55,12 @@ void update_in_parallel(at::TensorIterator& iterator, const AdamWScalars& scalar
 
 void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
                double beta2, double eps, double weight_decay, int64_t step, double grad_scale) {
+  const at::Tensor wide = g.to(p.scalar_type());
   auto iterator = at::TensorIteratorConfig()
                       .add_output(p)
                       .add_output(m)
                       .add_output(v)
-                      .add_const_input(g)
+                      .add_const_input(wide)
                       .resize_outputs(false)
                       .build();
   const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step, grad_scale};
@@ -80,8 +81,9 @@ TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("adamw_", &adamw_cpu);
 void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars) {
   LOCKSTEP_CHECK(scalars.step >= 1) << "step " << scalars.step;
   for (const at::Tensor* t : {&std::as_const(p), &std::as_const(m), &std::as_const(v), &g}) {
-    LOCKSTEP_CHECK(t->is_contiguous() && t->sizes() == p.sizes() && t->scalar_type() == p.scalar_type() &&
-                   t->device() == p.device())
+    const bool right_type =
+        t->scalar_type() == p.scalar_type() || (t == &g && g.scalar_type() == at::kBFloat16);
+    LOCKSTEP_CHECK(t->is_contiguous() && t->sizes() == p.sizes() && right_type && t->device() == p.device())
         << t->toString() << " of " << t->numel() << " elements beside p: " << p.toString() << " of "
         << p.numel();
   }

@@ -8,20 +8,20 @@
 
 namespace lockstep::kernels {
 
-// n elements of each; T: float or double. All four start at a multiple of 16 bytes.
-template <typename T>
+// n elements of each; T: float or double, G: T or __nv_bfloat16. All four start at a multiple of 16 bytes.
+template <typename T, typename G = T>
 struct AdamWShard {
   T* p;
   T* m;
   T* v;
-  const T* g;
+  const G* g;
   int64_t n;
 };
 
 // One step of AdamW in place, step `step` from 1. Enqueues on `stream` of the current device
 // and returns the launch's error.
-template <typename T>
-cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
+template <typename T, typename G>
+cudaError_t launch_adamw(const AdamWShard<T, G>& shard, double lr, double beta1, double beta2, double eps,
                          double weight_decay, int64_t step, double grad_scale, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

@@ -216,5 +216,44 @@ TEST(Sharded, Bf16ComputesInBf16AndKeepsFloat32MastersAndGradients) {
   });
 }
 
+TEST(Sharded, AGradientKeptInBf16LosesNothingOfOneBackward) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto wide = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    options.grad = at::kBFloat16;
+    auto narrow = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    wide(at::arange(4)).backward();
+    narrow(at::arange(4)).backward();
+    for (size_t i = 0; i < wide.parameters().size(); ++i) {
+      const at::Tensor grad = narrow.parameters()[i].grad();
+      EXPECT_EQ(grad.scalar_type(), at::kBFloat16);
+      EXPECT_TRUE(at::equal(grad.to(at::kFloat), wide.parameters()[i].grad()));
+    }
+    EXPECT_EQ(narrow.state().grad_norm(), wide.state().grad_norm());
+  });
+}
+
+// The copy in the computing dtype is made once a step and serves evaluations too.
+TEST(Sharded, ALoneRankKeepsItsParametersUntilTheyChange) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    const auto copy = [&] { return model->blocks[0]->up.const_data_ptr(); };
+    model(at::arange(4)).backward();
+    const void* before = copy();
+    EXPECT_NE(before, nullptr);
+    const at::Tensor old = model->blocks[0]->up.detach().clone();
+    for (auto shard : model.parameters()) {
+      const at::NoGradGuard no_grad;
+      shard.add_(1);
+    }
+    model(at::arange(4));
+    EXPECT_EQ(copy(), before);
+    EXPECT_FALSE(at::equal(model->blocks[0]->up, old));
+  });
+}
+
 }  // namespace
 }  // namespace lockstep::fsdp

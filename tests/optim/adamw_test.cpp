@@ -89,6 +89,16 @@ TEST(AdamW, ScalesGradientsAsIfTheyHadBeenMultiplied) {
   }
 }
 
+TEST(AdamW, TakesAGradientInBfloat16AsTheSameNumbersInFloat32) {
+  const auto start = at::rand({101}), gradient = (at::rand({101}) - 0.5).to(at::kBFloat16);
+  auto narrow = parameter(start.clone()), wide = parameter(start.clone());
+  narrow.mutable_grad() = gradient;
+  wide.mutable_grad() = gradient.to(at::kFloat);
+  AdamW({narrow}).step(0.3);
+  AdamW({wide}).step(0.3);
+  EXPECT_TRUE(at::equal(narrow, wide));
+}
+
 TEST(AdamW, RaisesTheVersionOfWhatItChanges) {
   auto p = parameter(at::ones({5}));
   p.mutable_grad() = at::ones({5});
