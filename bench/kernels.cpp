@@ -17,7 +17,7 @@
 #include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/kernels/adamw.h"
-#include "lockstep/kernels/add_product.h"
+#include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
 #include "lockstep/kernels/softmax_loss.h"
@@ -112,14 +112,15 @@ void rotary(Table& table, int64_t tokens) {
 }
 
 void loss(Table& table) {
-  constexpr int64_t kChunk = 1664;  // what nn::linear_cross_entropy takes at a time
+  constexpr int64_t kChunk = 3456;  // what nn::linear_cross_entropy takes at a time
   const auto logits = Table::random({kChunk, kVocab});
   const auto targets = at::randint(kVocab, {kChunk}, at::TensorOptions().dtype(at::kLong).device(at::kCUDA));
   table.bytes("softmax_loss", 4, logits.numel(), [&] { kernels::softmax_loss(logits, targets, true); });
   const auto hidden = Table::random({kChunk, kWidth});
   const auto sum = at::zeros({kVocab, kWidth}, at::TensorOptions().device(at::kCUDA));
-  table.operations("add_product, head", 2.0 * kChunk * kVocab * kWidth,
-                   [&] { kernels::add_product(sum, logits, hidden); });
+  table.operations("product, head's weight", 2.0 * kChunk * kVocab * kWidth, [&] {
+    kernels::product(sum, {logits, /*transposed=*/true}, {hidden}, {.accumulate = true});
+  });
 }
 
 void optimizer(Table& table) {

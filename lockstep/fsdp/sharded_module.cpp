@@ -241,7 +241,8 @@ std::vector<at::Tensor> ShardedModule::gradients() const {
 
 double ShardedModule::grad_norm() {
   const at::NoGradGuard no_grad;
-  return gradient_norm(gradients(), options_.device, mesh_.shard_gather());
+  return gradient_norm(gradients(), options_.device, mesh_.shard_gather(),
+                       options_.elastic ? NormSum::kExact : NormSum::kPlain);
 }
 
 double ShardedModule::clip_grad_norm(double max_norm) {

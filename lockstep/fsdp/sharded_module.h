@@ -73,8 +73,8 @@ class ShardedModule {
   // at a time) then gather once, and each rank holds the whole model in the computing dtype.
   void keep_gathered(bool keep);
 
-  // Collective. The 2-norm of all gradients, over all shards, the same bits for any sharding
-  // (fsdp/gradient_norm.h).
+  // Collective. The 2-norm of all gradients, over all shards; when FsdpOptions::elastic the same bits for any
+  // sharding (fsdp/gradient_norm.h).
   double grad_norm();
   // The same, and when max_norm > 0 they are scaled down to it (fsdp::clip_scale). An optimizer that takes the
   // scale spares a pass over memory: optim::AdamW::step(clip_scale(grad_norm(), max_norm)), same bits.

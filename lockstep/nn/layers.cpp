@@ -2,8 +2,8 @@
 
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
 
+#include "lockstep/nn/linear.h"
 #include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
@@ -22,7 +22,8 @@ LinearImpl::LinearImpl(const at::Tensor& shared_weight) : Module("Linear") {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) {
-  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+  if (!bias.defined()) return linear(x, {weight}, {}).front();
+  return linear(x, {weight}, {bias}).front();
 }
 
 EmbeddingImpl::EmbeddingImpl(int64_t vocab_size, int64_t width, const at::TensorOptions& options)

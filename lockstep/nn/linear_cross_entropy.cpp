@@ -1,9 +1,8 @@
 #include "lockstep/nn/linear_cross_entropy.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -11,12 +10,13 @@
 #include <algorithm>
 
 #include "lockstep/base/check.h"
-#include "lockstep/kernels/add_product.h"
+#include "lockstep/kernels/product.h"
 #include "lockstep/kernels/softmax_loss.h"
 
 namespace lockstep::nn {
 namespace {
 
+using kernels::product;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -31,19 +31,28 @@ class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> 
     at::Tensor loss = at::zeros({}, hidden.options().dtype(wide));
     at::Tensor hidden_grad = hidden_needs_grad ? at::empty_like(hidden) : at::Tensor();
     // Summed over chunks in the wide dtype: bf16 sums would lose the small contributions.
-    at::Tensor weight_grad =
-        weight_needs_grad ? at::zeros(weight.sizes(), weight.options().dtype(wide)) : at::Tensor();
+    at::Tensor weight_grad;
+    if (weight_needs_grad) {
+      const auto options = weight.options().dtype(wide);
+      weight_grad =
+          hidden.size(0) > 0 ? at::empty(weight.sizes(), options) : at::zeros(weight.sizes(), options);
+    }
 
     for (int64_t start = 0; start < hidden.size(0); start += chunk_tokens) {
       const int64_t count = std::min(chunk_tokens, hidden.size(0) - start);
+      const bool recurs = count == chunk_tokens;         // what is left behind whole chunks is of any size
       const auto rows = hidden.narrow(0, start, count);  // [C, D]
-      const auto logits = at::linear(rows, weight);      // [C, V], and from here on their gradient
+      const auto logits = at::empty({count, weight.size(0)}, hidden.options());  // [C, V]
+      product(logits, {rows}, {weight, /*transposed=*/true}, {.recurs = recurs});
+      // From here on `logits` holds their gradient.
       loss += kernels::softmax_loss(logits, targets.narrow(0, start, count), with_gradient).sum();
       if (hidden_needs_grad) {
-        auto rows_grad = hidden_grad.narrow(0, start, count);
-        at::mm_out(rows_grad, logits, weight);
+        product(hidden_grad.narrow(0, start, count), {logits}, {weight}, {.recurs = recurs});
       }
-      if (weight_needs_grad) kernels::add_product(weight_grad, logits, rows);
+      if (weight_needs_grad) {
+        product(weight_grad, {logits, /*transposed=*/true}, {rows},
+                {.accumulate = start > 0, .recurs = recurs});
+      }
     }
     context->save_for_backward({hidden_grad, weight_grad});
     context->saved_data["weight_dtype"] = static_cast<int64_t>(weight.scalar_type());

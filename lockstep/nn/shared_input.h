@@ -9,9 +9,7 @@
 
 namespace lockstep::nn {
 
-// x W_i^T + b_i for each layer, [..., in] -> [..., out_i], within the hooks of all of them; all have a bias
-// or none has. Called one by one, the layers would leave autograd to hold their gradients of x and add
-// them up; here each product adds to the one before it, in the layers' order. First derivatives only.
+// What each layer makes of x (nn/linear.h), within the hooks of all of them; all have a bias or none has.
 std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linear>& layers);
 
 }  // namespace lockstep::nn

@@ -2,7 +2,7 @@
 // which are drawn anew every time. Sizes are such that no block and no pack divides them, and the model's.
 #include <ATen/ATen.h>
 
-#include "lockstep/kernels/add_product.h"
+#include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
 #include "lockstep/kernels/softmax_loss.h"
@@ -65,7 +65,7 @@ TEST_F(GpuKernels, SwigluTakesWhatIsNotAligned) {
 
 TEST_F(GpuKernels, RmsNormHasTheResultsOfTheCpu) {
   for (const auto type : kTypes) {
-    for (const auto& [rows, width] : {std::pair<int64_t, int64_t>{1, 1},
+    for (const auto& [rows, width] : {std::pair<int64_t, int64_t>{1, 3},
                                       {3, 7},
                                       {17, 64},
                                       {257, 1536},
@@ -135,7 +135,7 @@ TEST_F(GpuKernels, RotaryHasTheResultsOfTheCpuInAnyLayout) {
 TEST_F(GpuKernels, SoftmaxLossHasTheResultsOfTheCpu) {
   for (const auto type : kTypes) {
     for (const auto& [rows, vocab] :
-         {std::pair<int64_t, int64_t>{1, 1}, {3, 7}, {5, 1000}, {9, 49153}, {4, 151936}}) {
+         {std::pair<int64_t, int64_t>{1, 3}, {3, 7}, {5, 1000}, {9, 49153}, {4, 151936}}) {
       const auto logits = (at::randn({rows, vocab}) * 5).to(type);
       const auto targets = at::randint(vocab, {rows}, at::kLong);
       const auto right_gradient = wide(logits).clone();
@@ -150,15 +150,46 @@ TEST_F(GpuKernels, SoftmaxLossHasTheResultsOfTheCpu) {
   }
 }
 
-TEST_F(GpuKernels, ProductsAddUpInTheWideType) {
+// Thrice, since the first calls of a shape settle how it is computed.
+TEST_F(GpuKernels, ProductsHaveTheResultsOfTheCpu) {
+  struct Sizes {
+    int64_t m, n, k;
+  };
   for (const auto type : kTypes) {
-    const auto a = random({333, 257}, type), b = random({333, 65}, type);
-    const auto start = at::randn({257, 65}, type == at::kDouble ? at::kDouble : at::kFloat);
-    const auto sum = gpu(start), right = wide(start).clone();
-    kernels::add_product(sum, gpu(a), gpu(b));
-    kernels::add_product(right, wide(a), wide(b));
-    // Nothing is rounded to bf16; float32 products may use tf32 where torch is told to, which it is not.
-    expect_near("sum", sum, right, type == at::kDouble ? type : at::kFloat);
+    for (const auto [m, n, k] : {Sizes{1, 1, 1}, {5, 3, 7}, {64, 48, 33}, {257, 65, 333}, {128, 256, 512}}) {
+      for (const bool a_turned : {false, true}) {
+        for (const bool b_turned : {false, true}) {
+          const auto a = random(a_turned ? std::vector{k, m} : std::vector{m, k}, type);
+          const auto b = random(b_turned ? std::vector{n, k} : std::vector{k, n}, type);
+          const auto bias = random({n}, type), start = random({m, n}, type);
+          const auto gpu_a = gpu(a), gpu_b = gpu(b), right = at::empty({m, n}, at::kDouble);
+          kernels::product(right, {wide(a), a_turned}, {wide(b), b_turned});
+          // A column of another tensor starts at any address.
+          const auto gpu_bias = gpu(at::cat({bias.narrow(0, 0, 1), bias})).narrow(0, 1, n);
+          for (int call = 0; call < 3; ++call) {
+            const auto out = at::full({m, n}, NAN, gpu_a.options()), sum = gpu(start).clone();
+            kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned});
+            expect_near("out", out, right, type);
+            kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned}, {.bias = gpu_bias});
+            expect_near("with bias", out, right + wide(bias), type);
+            kernels::product(sum, {gpu_a, a_turned}, {gpu_b, b_turned}, {.accumulate = true});
+            expect_near("sum", sum, right + wide(start), type);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuKernels, ProductsAddUpInTheWideType) {
+  const auto a = random({333, 257}, at::kBFloat16), b = random({333, 65}, at::kBFloat16);
+  const auto start = at::randn({257, 65});
+  const auto right = wide(start).clone();
+  kernels::product(right, {wide(a), true}, {wide(b)}, {.accumulate = true});
+  for (int call = 0; call < 3; ++call) {
+    const auto sum = gpu(start).clone();
+    kernels::product(sum, {gpu(a), true}, {gpu(b)}, {.accumulate = true});
+    expect_near("sum", sum, right, at::kFloat);  // nothing is rounded to bf16
   }
 }
 

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "lockstep/kernels/add_product.h"
 #include "lockstep/kernels/cudnn_attention.h"
 
 namespace lockstep::kernels {
@@ -43,16 +42,6 @@ TEST(SoftmaxLoss, StandsLogitsWhoseExponentialsOverflow) {
   const auto loss = softmax_loss(logits, at::tensor({1}, at::kLong), /*gradient=*/true);
   EXPECT_TRUE(at::allclose(loss, at::tensor({1e4}, at::kFloat)));
   EXPECT_TRUE(at::allclose(logits, at::tensor({1.0, -1.0, 0.0}, at::kFloat).unsqueeze(0)));
-}
-
-TEST(AddProduct, AddsInTheWideType) {
-  for (const auto dtype : {at::kDouble, at::kFloat, at::kBFloat16}) {
-    const auto a = at::randn({11, 3}).to(dtype), b = at::randn({11, 5}).to(dtype);
-    const auto sum = at::randn({3, 5}, dtype == at::kDouble ? at::kDouble : at::kFloat);
-    const auto right = sum.to(at::kDouble) + a.to(at::kDouble).t().mm(b.to(at::kDouble));
-    add_product(sum, a, b);
-    EXPECT_TRUE(at::allclose(sum.to(at::kDouble), right, 1e-5, 1e-5)) << dtype;
-  }
 }
 
 TEST(CudnnAttention, IsNotForTheCpu) {
