@@ -3,7 +3,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 
-#include "lockstep/nn/linear.h"
+#include "lockstep/nn/linears.h"
 #include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
@@ -22,8 +22,8 @@ LinearImpl::LinearImpl(const at::Tensor& shared_weight) : Module("Linear") {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) {
-  if (!bias.defined()) return linear(x, {weight}, {}).front();
-  return linear(x, {weight}, {bias}).front();
+  if (!bias.defined()) return linears(x, {weight}, {}).front();
+  return linears(x, {weight}, {bias}).front();
 }
 
 EmbeddingImpl::EmbeddingImpl(int64_t vocab_size, int64_t width, const at::TensorOptions& options)

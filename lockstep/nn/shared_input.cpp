@@ -1,6 +1,6 @@
 #include "lockstep/nn/shared_input.h"
 
-#include "lockstep/nn/linear.h"
+#include "lockstep/nn/linears.h"
 
 namespace lockstep::nn {
 namespace {
@@ -22,7 +22,7 @@ std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linea
       weights.push_back(layer->weight);
       if (layer->bias.defined()) biases.push_back(layer->bias);
     }
-    return linear(x, weights, biases);
+    return linears(x, weights, biases);
   });
 }
 

@@ -9,7 +9,7 @@
 
 namespace lockstep::nn {
 
-// What each layer makes of x (nn/linear.h), within the hooks of all of them; all have a bias or none has.
+// What each layer makes of x (nn/linears.h), within the hooks of all of them; all have a bias or none has.
 std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linear>& layers);
 
 }  // namespace lockstep::nn

@@ -7,7 +7,7 @@
 
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/swiglu.h"
-#include "lockstep/nn/linear.h"
+#include "lockstep/nn/linears.h"
 
 namespace lockstep::nn {
 namespace {

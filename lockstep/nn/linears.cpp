@@ -1,4 +1,4 @@
-#include "lockstep/nn/linear.h"
+#include "lockstep/nn/linears.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -72,7 +72,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
 
 at::Tensor rows_of(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
 
-std::vector<at::Tensor> linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
+std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
                                const std::vector<at::Tensor>& biases) {
   LOCKSTEP_CHECK(biases.empty() || biases.size() == weights.size()) << "all layers have a bias or none";
   variable_list parameters = weights;
