@@ -118,7 +118,8 @@ class Worker {
       sum += loss.detach();
     }
     const double norm = model_.state().grad_norm();
-    optimizer_.step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm));
+    optimizer_.step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm), model_.state().compute_copies());
+    model_.state().copies_written();
     optimizer_.zero_grad();
     return sum / tokens;
   }

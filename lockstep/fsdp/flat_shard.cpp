@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lockstep/base/check.h"
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::fsdp {
 
@@ -20,11 +21,19 @@ FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, con
       mesh_(mesh),
       trainable_(parameters_.front().requires_grad()),
       aliased_(mesh.shard_size() == 1 && options.compute == options.master),
-      taken_(parameters_.size(), false) {
+      taken_(parameters_.size(), false),
+      lent_(parameters_.size(), false) {
   shard_ =
       at::zeros({layout_.shard_numel()}, at::TensorOptions().dtype(options.master).device(options.device));
   shard_.set_requires_grad(trainable_);
   if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device);
+  if (!trainable_) return;
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    nn::set_gradient_home(parameters_[i], [this, i] { return lend_region(i); });
+}
+
+FlatShard::~FlatShard() {
+  for (const at::Tensor& parameter : parameters_) nn::remove_gradient_home(parameter);
 }
 
 void FlatShard::adopt(size_t i) {
@@ -55,6 +64,15 @@ void FlatShard::begin_gather() {
   gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
 }
 
+at::Tensor FlatShard::compute_copy() const {
+  const bool is_whole = mesh_.shard_size() == 1 && !aliased_ && options_.compute == at::kBFloat16;
+  return is_whole && gathered_->allocated() ? gathered_->tensor() : at::Tensor();
+}
+
+void FlatShard::copy_written() {
+  if (trainable_ && compute_copy().defined()) gathered_version_ = shard_._version();
+}
+
 void FlatShard::finish_gather() {
   if (!gather_) return;
   gather_->wait();
@@ -68,23 +86,39 @@ void FlatShard::release() {
   gathered_->release();
 }
 
-void FlatShard::take_gradient(size_t i) {
-  const at::NoGradGuard no_grad;
-  const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
+at::Tensor& FlatShard::collected() {
   at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
   if (!sum.defined()) {
     const auto dtype = adds_in_place() ? options_.grad.value_or(options_.master) : options_.reduce;
     sum = at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
     taken_.assign(taken_.size(), false);
+    lent_.assign(lent_.size(), false);
   }
+  return sum;
+}
+
+at::Tensor FlatShard::region(size_t i) {
   const auto& layout = layout_.parameters()[i];
-  const at::Tensor region = sum.narrow(0, layout.flat_offset, layout.numel);
+  return collected().narrow(0, layout.flat_offset, layout.numel);
+}
+
+at::Tensor FlatShard::lend_region(size_t i) {
+  const at::NoGradGuard no_grad;
+  if (collected().scalar_type() != parameters_[i].scalar_type() || taken_[i] || lent_[i]) return {};
+  lent_[i] = true;
+  return region(i).view(layout_.parameters()[i].sizes);
+}
+
+void FlatShard::take_gradient(size_t i) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
+  const at::Tensor place = region(i);
   if (taken_[i]) {
-    region.add_(gradient);
-  } else {
-    region.copy_(gradient);
-    taken_[i] = true;
+    place.add_(gradient);
+  } else if (gradient.const_data_ptr() != place.const_data_ptr()) {
+    place.copy_(gradient);
   }
+  taken_[i] = true;
 }
 
 // Parameters without a gradient, and what lies between and behind parameters.
@@ -115,6 +149,7 @@ void FlatShard::begin_reduce() {
     zero_what_was_not_taken(gradients_);
   }
   taken_.assign(taken_.size(), false);
+  lent_.assign(lent_.size(), false);
   if (mesh_.shard_size() == 1) {
     reduced_ = gradients_.to(options_.master);
     reduction_ = mesh_.replicate().all_reduce(reduced_);

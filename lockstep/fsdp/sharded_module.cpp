@@ -144,6 +144,22 @@ std::vector<at::Tensor> ShardedModule::parameters() const {
   return shards;
 }
 
+std::vector<at::Tensor> ShardedModule::compute_copies() const {
+  std::vector<at::Tensor> copies;
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) {
+      if (shard->trainable()) copies.push_back(shard->compute_copy());
+    }
+  }
+  return copies;
+}
+
+void ShardedModule::copies_written() {
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) shard->copy_written();
+  }
+}
+
 std::vector<NamedSlice> ShardedModule::slices() const {
   std::vector<NamedSlice> result;
   int64_t next_trainable = 0;

@@ -62,6 +62,12 @@ class ShardedModule {
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
 
+  // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it whole;
+  // undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step) spares the next
+  // forward a pass over memory; say so with copies_written().
+  std::vector<at::Tensor> compute_copies() const;
+  void copies_written();
+
   // Collective. The whole parameter, or its gradient, in the shards' dtype on CPU, on every rank.
   at::Tensor full_parameter(const std::string& name);
   at::Tensor full_gradient(const std::string& name);

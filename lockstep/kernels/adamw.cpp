@@ -54,7 +54,8 @@ void update_in_parallel(at::TensorIterator& iterator, const AdamWScalars& scalar
 }
 
 void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-               double beta2, double eps, double weight_decay, int64_t step, double grad_scale) {
+               double beta2, double eps, double weight_decay, int64_t step, double grad_scale,
+               const std::optional<at::Tensor>& copy) {
   const at::Tensor wide = g.to(p.scalar_type());
   auto iterator = at::TensorIteratorConfig()
                       .add_output(p)
@@ -66,6 +67,7 @@ void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g,
   const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step, grad_scale};
   AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "adamw",
                              [&] { update_in_parallel<scalar_t>(iterator, scalars); });
+  if (copy) copy->copy_(p);
 }
 
 }  // namespace
@@ -74,11 +76,12 @@ TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def(
       "adamw_(Tensor(a!) p, Tensor(b!) m, Tensor(c!) v, Tensor g, float lr, float beta1, float beta2, float "
       "eps, "
-      "float weight_decay, int step, float grad_scale) -> ()");
+      "float weight_decay, int step, float grad_scale, Tensor(d!)? copy) -> ()");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("adamw_", &adamw_cpu); }
 
-void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars) {
+void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars,
+           const at::Tensor& copy) {
   LOCKSTEP_CHECK(scalars.step >= 1) << "step " << scalars.step;
   for (const at::Tensor* t : {&std::as_const(p), &std::as_const(m), &std::as_const(v), &g}) {
     const bool right_type =
@@ -87,11 +90,14 @@ void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const 
         << t->toString() << " of " << t->numel() << " elements beside p: " << p.toString() << " of "
         << p.numel();
   }
+  LOCKSTEP_CHECK(!copy.defined() || (copy.is_contiguous() && copy.sizes() == p.sizes() &&
+                                     copy.scalar_type() == at::kBFloat16 && copy.device() == p.device()))
+      << "copy: " << copy.toString() << " " << copy.sizes();
   static const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::adamw_", "").typed<decltype(adamw_cpu)>();
   const at::NoGradGuard no_grad;
   op.call(p, m, v, g, scalars.lr, scalars.beta1, scalars.beta2, scalars.eps, scalars.weight_decay,
-          scalars.step, scalars.grad_scale);
+          scalars.step, scalars.grad_scale, copy.defined() ? std::optional(copy) : std::nullopt);
   // An operator of one's own writes past autograd's bookkeeping.
   p.unsafeGetTensorImpl()->bump_version();
 }

@@ -8,9 +8,8 @@
 // p, m, v, g: [S], all float32 or all float64, g also bf16; t: the step, from 1. What does not depend on
 // the element is worked out in double on the host. Compiled without contraction into fused
 // multiply-adds, so an element has the CPU's bits wherever it stands in the shard.
-// Memory-bound: 4 reads and 3 writes, 28 bytes an element in float32, 26 with a bf16 gradient.
-#include <cuda_bf16.h>
-
+// Memory-bound: 4 reads and 3 writes, 28 bytes an element in float32, 26 with a bf16 gradient,
+// 2 more with a bf16 copy of the result.
 #include <cmath>
 
 #include "lockstep/kernels/adamw_kernel.h"
@@ -43,7 +42,7 @@ __device__ void update(T& p, T& m, T& v, T g, const Scalars<T>& s) {
 }
 
 template <typename T, typename G>
-__global__ void adamw_kernel(T* p, T* m, T* v, const G* g, int64_t n, Scalars<T> s) {
+__global__ void adamw_kernel(T* p, T* m, T* v, const G* g, __nv_bfloat16* copy, int64_t n, Scalars<T> s) {
   constexpr int N = kWidth<T>;
   const int64_t start = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * N;
   if (start + N <= n) {
@@ -54,11 +53,20 @@ __global__ void adamw_kernel(T* p, T* m, T* v, const G* g, int64_t n, Scalars<T>
     Pack<T, N> ps = p_pack, ms = m_pack, vs = v_pack;
 #pragma unroll
     for (int i = 0; i < N; ++i) update(ps.at[i], ms.at[i], vs.at[i], T(gs.at[i]), s);
+    if (copy != nullptr) {
+      Pack<__nv_bfloat16, N> rounded;
+#pragma unroll
+      for (int i = 0; i < N; ++i) rounded.at[i] = __nv_bfloat16(ps.at[i]);
+      *reinterpret_cast<Pack<__nv_bfloat16, N>*>(copy + start) = rounded;
+    }
     p_pack = ps;
     m_pack = ms;
     v_pack = vs;
   } else {
-    for (int64_t i = start; i < n; ++i) update(p[i], m[i], v[i], T(g[i]), s);
+    for (int64_t i = start; i < n; ++i) {
+      update(p[i], m[i], v[i], T(g[i]), s);
+      if (copy != nullptr) copy[i] = __nv_bfloat16(p[i]);
+    }
   }
 }
 
@@ -80,7 +88,7 @@ cudaError_t launch_adamw(const AdamWShard<T, G>& shard, double lr, double beta1,
                            static_cast<T>(grad_scale)};
   constexpr int64_t kPerBlock = int64_t{kThreads} * kWidth<T>;
   const auto blocks = static_cast<unsigned>((shard.n + kPerBlock - 1) / kPerBlock);
-  adamw_kernel<T, G><<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.n, scalars);
+  adamw_kernel<T, G><<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.copy, shard.n, scalars);
   return cudaGetLastError();
 }
 

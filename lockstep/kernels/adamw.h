@@ -25,7 +25,9 @@ struct AdamWScalars {
 
 // p, m, v, g: [S], contiguous, all float32 or all float64, on one device; g may be bfloat16. Nothing is recorded
 // for autograd. Raises p's version, so that whoever caches what follows from it notices.
+// `copy`, where defined: [S] bfloat16, which p's new values are rounded to in the same pass (2 bytes an element).
 // Dispatched as the operator lockstep::adamw_.
-void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars);
+void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars,
+           const at::Tensor& copy = {});
 
 }  // namespace lockstep::kernels

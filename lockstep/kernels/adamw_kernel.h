@@ -2,19 +2,21 @@
 // (they would cost it half a minute for each architecture).
 #pragma once
 
+#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 namespace lockstep::kernels {
 
-// n elements of each; T: float or double, G: T or __nv_bfloat16. All four start at a multiple of 16 bytes.
+// n elements of each; T: float or double, G: T or __nv_bfloat16. All start at a multiple of 16 bytes.
 template <typename T, typename G = T>
 struct AdamWShard {
   T* p;
   T* m;
   T* v;
   const G* g;
+  __nv_bfloat16* copy;  // of the new p; null: none
   int64_t n;
 };
 

@@ -1,9 +1,8 @@
 // Matrix products of a training step: out = op(a) op(b), optionally added to what out holds, or with a bias on
 // every row; op transposes or not.
 //
-// On a GPU in bf16: cuBLASLt, asked once for each shape. A call then costs the host some microseconds, where at::mm asks
-// anew every time (60 to 200 µs on an H200's host, more than a small product takes). A shape's second call times the
-// library's suggestions on its own operands, some tens of milliseconds, and keeps the fastest; while torch is told
+// On a GPU in bf16: cuBLASLt, asked once for each shape. A shape's second call times the library's suggestions on
+// its own operands, some tens of milliseconds, and keeps the fastest; while torch is told
 // to be deterministic (at::globalContext) the first suggestion stays, since another algorithm adds in another order.
 // Elsewhere: at::mm and at::addmm. 2 m n k operations; bound by operations for all but narrow shapes.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/kernels/product.h"
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::nn {
 namespace {
@@ -55,7 +56,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
         product(x_grad, {grad}, {weight}, {.accumulate = !is_first});
       }
       if (context->needs_input_grad(1 + i)) {
-        weight_grads[i] = at::empty_like(weight);
+        weight_grads[i] = new_gradient(weight);
         product(weight_grads[i], {grad, /*transposed=*/true}, {rows});
       }
       if (with_bias && context->needs_input_grad(1 + layers + i)) bias_grads[i] = at::sum(grad, 0);

@@ -7,6 +7,7 @@
 
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/swiglu.h"
+#include "lockstep/nn/gradient_home.h"
 #include "lockstep/nn/linears.h"
 
 namespace lockstep::nn {
@@ -39,7 +40,7 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
     const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, gate, up);
     variable_list grads{gate_grad, up_grad, {}, {}};
     if (context->needs_input_grad(2)) {
-      grads[2] = at::empty_like(weight);
+      grads[2] = new_gradient(weight);
       product(grads[2], {grad, /*transposed=*/true}, {rows_of(y)});
     }
     const bool with_bias = context->saved_data["with_bias"].toBool();

@@ -168,7 +168,8 @@ void TrainContext::update(const Batch& batch) {
   } else {
     optimizer_->set_lr(
         optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
-    optimizer_->step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm));
+    optimizer_->step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm), model_->compute_copies());
+    model_->copies_written();
   }
   optimizer_->zero_grad();
   micro_batches_.clear();

@@ -39,8 +39,10 @@ TEST_F(GpuAdamW, TakesAGradientInBfloat16) {
     const kernels::AdamWScalars scalars{
         .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 0.3};
     kernels::adamw(p, m, v, g, scalars);
-    kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
+    const auto copy = at::zeros({n}, g.options().device(at::kCUDA));
+    kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars, copy);
     EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n;
+    EXPECT_TRUE(at::equal(copy.cpu(), p.to(at::kBFloat16))) << n;
     EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n;
   }
 }

@@ -99,6 +99,15 @@ TEST(AdamW, TakesAGradientInBfloat16AsTheSameNumbersInFloat32) {
   EXPECT_TRUE(at::equal(narrow, wide));
 }
 
+TEST(AdamW, WritesACopyInBfloat16) {
+  auto p = parameter(at::rand({101})), alone = parameter(at::rand({7}));
+  p.mutable_grad() = at::rand({101});
+  alone.mutable_grad() = at::rand({7});
+  const auto copy = at::zeros({101}, at::kBFloat16);
+  AdamW({p, alone}).step(1, {copy, {}});
+  EXPECT_TRUE(at::equal(copy, p.detach().to(at::kBFloat16)));
+}
+
 TEST(AdamW, RaisesTheVersionOfWhatItChanges) {
   auto p = parameter(at::ones({5}));
   p.mutable_grad() = at::ones({5});
