@@ -19,6 +19,7 @@ struct TrainOptions {
   int num_workers = 1;                 // on this machine
   std::vector<std::string> overrides;  // keys of the recipe: "determinism=run"
   std::optional<double> floor_ms;      // what a step would take at least, measured elsewhere
+  std::string trace;                   // where worker 0 writes a trace of one step more; empty: nowhere
   bool json = false;
 
   // Throws ConfigError naming the option, its value and what it takes.

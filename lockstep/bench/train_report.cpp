@@ -53,6 +53,8 @@ std::string to_text(const TrainReport& report) {
   text += fmt::format("{:<16} {:.2f} GiB\n", "peak memory",
                       static_cast<double>(report.peak_bytes) / static_cast<double>(int64_t{1} << 30));
   text += fmt::format("{:<16} {:.4f} after {} steps", "loss", report.loss, options.warmup + options.steps);
+  if (report.kernels && !report.kernels->classes.empty()) text += '\n' + to_text(*report.kernels);
+  while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
@@ -82,7 +84,8 @@ Json to_json(const TrainReport& report) {
           {"tflops_per_s", report.tflops_per_s()},
           {"floor_ms", or_null(options.floor_ms)},
           {"peak_bytes", report.peak_bytes},
-          {"loss", report.loss}};
+          {"loss", report.loss},
+          {"kernels", report.kernels ? to_json(*report.kernels) : Json()}};
 }
 
 }  // namespace lockstep::bench

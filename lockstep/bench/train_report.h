@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lockstep/base/json.h"
+#include "lockstep/bench/kernel_times.h"
 #include "lockstep/bench/train_options.h"
 #include "lockstep/models/config.h"
 
@@ -27,6 +29,7 @@ struct TrainReport {
   double loss = 0;              // of the last step, to see that it trained
   int64_t peak_bytes = 0;       // of rank 0
   std::vector<double> step_ms;  // by timed step
+  std::optional<KernelTimes> kernels;  // of the traced step
 
   double median_ms() const;
   int64_t tokens_per_step() const;  // over all workers

@@ -10,9 +10,11 @@
 #include "lockstep/bench/output.h"
 #include "lockstep/bench/repeated_weights.h"
 #include "lockstep/bench/report.h"
+#include "lockstep/bench/step_trace.h"
 #include "lockstep/bench/train_bench.h"
 #include "lockstep/bench/train_report.h"
 #include "lockstep/comm/cuda_library.h"
+#include "lockstep/fsdp/gradient_norm.h"
 #include "lockstep/fsdp/sharded.h"
 #include "lockstep/models/causal_lm.h"
 #include "lockstep/optim/adamw.h"
@@ -79,6 +81,7 @@ class Worker {
       report_.loss = loss.item<double>();  // of this rank's rows: all are alike
     }
     report_.peak_bytes = engine_.peak_bytes();
+    if (!options_.trace.empty()) trace();
     engine_.mesh().world().barrier();  // nobody leaves while others still talk to its store
     return report_;
   }
@@ -88,6 +91,19 @@ class Worker {
     engine_.connect();
     models::CausalLM model(spec_, std::make_unique<RepeatedWeights>(spec_.initializer_range));
     return fsdp::fully_shard(model, engine_.mesh(), engine_.fsdp_options());
+  }
+
+  // Every rank's step, with worker 0 looking on.
+  void trace() {
+    std::vector<models::ModelInput> micro_batches;
+    for (int64_t i = 0; i < plan_.accumulation; ++i)
+      micro_batches.push_back(random_rows(options_, spec_.vocab_size));
+    const auto step = [&] {
+      train(micro_batches);
+      finish();
+    };
+    if (engine_.mesh().rank() != 0) return step();
+    report_.kernels = times_of(trace_step(options_.trace, step));
   }
 
   // One optimizer step; returns the mean loss of a token.
@@ -101,8 +117,9 @@ class Worker {
       (loss / (tokens * options_.num_workers)).backward();
       sum += loss.detach();
     }
-    model_.clip_grad_norm(recipe_.optimizer.max_grad_norm);
-    optimizer_.step();
+    const double norm = model_.state().grad_norm();
+    optimizer_.step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm), model_.state().compute_copies());
+    model_.state().copies_written();
     optimizer_.zero_grad();
     return sum / tokens;
   }

@@ -151,6 +151,7 @@ std::vector<std::string> worker_argv(const TrainOptions& options) {
                                                      {"--num-workers", options.num_workers}};
   for (const auto& [name, value] : numbers) argv.insert(argv.end(), {name, std::to_string(value)});
   if (options.floor_ms) argv.insert(argv.end(), {"--floor", fmt::format("{}", *options.floor_ms)});
+  if (!options.trace.empty()) argv.insert(argv.end(), {"--trace", options.trace});
   if (options.json) argv.emplace_back("--json");
   argv.insert(argv.end(), options.overrides.begin(), options.overrides.end());
   return argv;
@@ -181,6 +182,10 @@ void add_train_bench(CLI::App& bench, Action& action) {
       ->add_option("--floor", options->floor_ms,
                    "What a step takes at least, measured elsewhere; its share is told")
       ->type_name("MS");
+  command
+      ->add_option("--trace", options->trace,
+                   "Trace one more step of worker 0 into this file, for Perfetto; tell kernels' times by class")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document instead of the lines");
   command
       ->add_option("KEY=VALUE", options->overrides,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lockstep/base/check.h"
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::fsdp {
 
@@ -20,11 +21,19 @@ FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, con
       mesh_(mesh),
       trainable_(parameters_.front().requires_grad()),
       aliased_(mesh.shard_size() == 1 && options.compute == options.master),
-      taken_(parameters_.size(), false) {
+      taken_(parameters_.size(), false),
+      lent_(parameters_.size(), false) {
   shard_ =
       at::zeros({layout_.shard_numel()}, at::TensorOptions().dtype(options.master).device(options.device));
   shard_.set_requires_grad(trainable_);
   if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device);
+  if (!trainable_) return;
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    nn::set_gradient_home(parameters_[i], [this, i] { return lend_region(i); });
+}
+
+FlatShard::~FlatShard() {
+  for (const at::Tensor& parameter : parameters_) nn::remove_gradient_home(parameter);
 }
 
 void FlatShard::adopt(size_t i) {
@@ -47,8 +56,21 @@ void FlatShard::begin_gather() {
   LOCKSTEP_CHECK(!gather_.has_value()) << "the weights changed while they were being gathered";
   if (!gathered_->allocated()) gathered_->allocate();
   gathered_version_ = shard_._version();
+  if (mesh_.shard_size() == 1) {
+    gathered_->tensor().copy_(shard_);
+    return;
+  }
   compute_shard_ = shard_.detach().to(options_.compute);
   gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
+}
+
+at::Tensor FlatShard::compute_copy() const {
+  const bool is_whole = mesh_.shard_size() == 1 && !aliased_ && options_.compute == at::kBFloat16;
+  return is_whole && gathered_->allocated() ? gathered_->tensor() : at::Tensor();
+}
+
+void FlatShard::copy_written() {
+  if (trainable_ && compute_copy().defined()) gathered_version_ = shard_._version();
 }
 
 void FlatShard::finish_gather() {
@@ -64,55 +86,70 @@ void FlatShard::release() {
   gathered_->release();
 }
 
-at::Tensor FlatShard::gradient_region(size_t i) {
+at::Tensor& FlatShard::collected() {
+  at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
+  if (!sum.defined()) {
+    const auto dtype = adds_in_place() ? options_.grad.value_or(options_.master) : options_.reduce;
+    sum = at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
+    taken_.assign(taken_.size(), false);
+    lent_.assign(lent_.size(), false);
+  }
+  return sum;
+}
+
+at::Tensor FlatShard::region(size_t i) {
   const auto& layout = layout_.parameters()[i];
-  return gradients_.narrow(0, layout.flat_offset, layout.numel);
+  return collected().narrow(0, layout.flat_offset, layout.numel);
+}
+
+at::Tensor FlatShard::lend_region(size_t i) {
+  const at::NoGradGuard no_grad;
+  if (collected().scalar_type() != parameters_[i].scalar_type() || taken_[i] || lent_[i]) return {};
+  lent_[i] = true;
+  return region(i).view(layout_.parameters()[i].sizes);
 }
 
 void FlatShard::take_gradient(size_t i) {
   const at::NoGradGuard no_grad;
   const at::Tensor gradient = std::exchange(parameters_[i].mutable_grad(), at::Tensor()).reshape({-1});
-  if (adds_in_place()) {
-    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
-    const auto& layout = layout_.parameters()[i];
-    shard_.mutable_grad().narrow(0, layout.flat_offset, layout.numel).add_(gradient);
-    return;
-  }
-  if (!gradients_.defined()) {
-    gradients_ = at::empty({layout_.padded_numel()},
-                           at::TensorOptions().dtype(options_.reduce).device(options_.device));
-  }
+  const at::Tensor place = region(i);
   if (taken_[i]) {
-    gradient_region(i).add_(gradient);
-  } else {
-    gradient_region(i).copy_(gradient);
-    taken_[i] = true;
+    place.add_(gradient);
+  } else if (gradient.const_data_ptr() != place.const_data_ptr()) {
+    place.copy_(gradient);
   }
+  taken_[i] = true;
 }
 
 // Parameters without a gradient, and what lies between and behind parameters.
-void FlatShard::zero_what_was_not_taken() {
+void FlatShard::zero_what_was_not_taken(const at::Tensor& sum) {
   const auto& parameters = layout_.parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
     const int64_t begin = parameters[i].flat_offset + (taken_[i] ? parameters[i].numel : 0);
     const int64_t end = i + 1 < parameters.size() ? parameters[i + 1].flat_offset : layout_.padded_numel();
-    gradients_.narrow(0, begin, end - begin).zero_();
+    sum.narrow(0, begin, end - begin).zero_();
   }
 }
 
 void FlatShard::begin_reduce() {
   const at::NoGradGuard no_grad;
   if (adds_in_place()) {
-    if (!shard_.grad().defined()) shard_.mutable_grad() = at::zeros_like(shard_.detach());
+    if (!shard_.grad().defined()) {
+      shard_.mutable_grad() = at::zeros_like(shard_.detach(), options_.grad.value_or(options_.master));
+    } else {
+      zero_what_was_not_taken(shard_.grad());
+    }
+    taken_.assign(taken_.size(), true);  // by zeros too: the next micro-batch adds
     return;
   }
   if (!gradients_.defined()) {
     gradients_ = at::zeros({layout_.padded_numel()},
                            at::TensorOptions().dtype(options_.reduce).device(options_.device));
   } else {
-    zero_what_was_not_taken();
+    zero_what_was_not_taken(gradients_);
   }
   taken_.assign(taken_.size(), false);
+  lent_.assign(lent_.size(), false);
   if (mesh_.shard_size() == 1) {
     reduced_ = gradients_.to(options_.master);
     reduction_ = mesh_.replicate().all_reduce(reduced_);

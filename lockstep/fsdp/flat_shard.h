@@ -29,6 +29,7 @@ class FlatShard {
   // frozen. The shard starts as zeros; fill it, then call `adopt`.
   FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, const FsdpOptions& options,
             comm::Mesh& mesh);
+  ~FlatShard();
   FlatShard(const FlatShard&) = delete;
   FlatShard& operator=(const FlatShard&) = delete;
 
@@ -51,6 +52,11 @@ class FlatShard {
   void release();
   bool gathered() const { return current() && !gather_.has_value(); }
 
+  // The gathered copy where it is this very shard in bfloat16, else undefined; and that somebody has written
+  // the shard's present values to it.
+  at::Tensor compute_copy() const;
+  void copy_written();
+
   // Takes the gradient that autograd left on parameter i.
   void take_gradient(size_t i);
   // Reduces what was taken (zeros for parameters without one) and adds it to shard().grad(); with
@@ -65,8 +71,11 @@ class FlatShard {
   bool current() const;
   // Gradients go straight into the shard's: nothing is sent, no order is asked for.
   bool adds_in_place() const { return mesh_.shard_size() == 1 && !options_.elastic; }
-  at::Tensor gradient_region(size_t i);
-  void zero_what_was_not_taken();
+  // Where this backward's gradients are collected, and parameter i's place there.
+  at::Tensor& collected();
+  at::Tensor region(size_t i);
+  at::Tensor lend_region(size_t i);
+  void zero_what_was_not_taken(const at::Tensor& sum);
 
   ShardLayout layout_;
   std::vector<at::Tensor> parameters_;
@@ -81,7 +90,8 @@ class FlatShard {
   at::Tensor compute_shard_;                // [S] in the computing dtype, while a gather runs
   std::optional<comm::Work> gather_;
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
-  std::vector<bool> taken_;  // by parameter: gradients_ holds its gradient
+  std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
+  std::vector<bool> lent_;   // by parameter: its place is being written to (nn/gradient_home.h)
   at::Tensor reduced_;       // [S] master, while a reduction runs
   comm::Work reduction_;
   GradientTree micro_batches_;  // of the step so far, when elastic

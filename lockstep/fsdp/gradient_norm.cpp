@@ -1,5 +1,7 @@
 #include "lockstep/fsdp/gradient_norm.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
@@ -33,9 +35,19 @@ double largest_magnitude(const std::vector<at::Tensor>& gradients, c10::Device d
   return at::amax(of_ranks).item<double>();
 }
 
-}  // namespace
+double plain_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm) {
+  at::Tensor squares = at::zeros({1}, at::TensorOptions().dtype(at::kDouble).device(device));
+  if (!gradients.empty()) {
+    const bool is_double = gradients.front().scalar_type() == at::kDouble;
+    const auto norms = at::_foreach_norm(gradients, 2, is_double ? at::kDouble : at::kFloat);
+    squares += at::stack(norms).to(at::kDouble).square().sum();
+  }
+  const at::Tensor of_ranks = at::empty({comm.size()}, squares.options());
+  comm.all_gather(of_ranks, squares).wait();
+  return std::sqrt(of_ranks.sum().item<double>());
+}
 
-double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm) {
+double exact_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm) {
   const double largest = largest_magnitude(gradients, device, comm);
   if (largest == 0) return 0;
   if (!std::isfinite(largest)) return largest;
@@ -53,6 +65,19 @@ double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device devic
   LOCKSTEP_CHECK(numel <= kernels::kMaxSquares / comm.size()) << numel << " elements on each rank";
   comm.all_reduce(digits).wait();
   return std::ldexp(std::sqrt(kernels::square_sum(digits.to(at::kCPU))), exponent);
+}
+
+}  // namespace
+
+double gradient_norm(const std::vector<at::Tensor>& gradients, c10::Device device, comm::Communicator& comm,
+                     NormSum sum) {
+  return sum == NormSum::kExact ? exact_norm(gradients, device, comm) : plain_norm(gradients, device, comm);
+}
+
+double clip_scale(double norm, double max_norm) {
+  if (max_norm <= 0) return 1;
+  const double scale = max_norm / (norm + 1e-6);
+  return scale < 1 ? scale : 1;
 }
 
 }  // namespace lockstep::fsdp

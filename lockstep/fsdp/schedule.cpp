@@ -4,10 +4,13 @@
 
 namespace lockstep::fsdp {
 
+// Nothing is sharded: to free what the rank holds alone would only mean casting it once more.
+bool Schedule::keeps_always() const { return mesh_.shard_size() == 1; }
+
 bool Schedule::keeps_after_forward(const Unit& unit) const {
   // Backward starts with the last unit, and the root encloses all others: freeing them
   // would only mean gathering them again at once.
-  return options_.strategy == Strategy::kGradOp || unit.index() == 0 ||
+  return keeps_always() || options_.strategy == Strategy::kGradOp || unit.index() == 0 ||
          unit.index() + 1 == static_cast<int>(units_.size());
 }
 
@@ -33,7 +36,7 @@ void Schedule::keep_gathered(bool keep) {
 
 void Schedule::leave_forward(Unit& unit, bool awaits_backward) {
   if (in_backward_) return;  // a recomputation: backward frees the unit
-  if (awaits_backward ? keeps_after_forward(unit) : keep_gathered_) return;
+  if (awaits_backward ? keeps_after_forward(unit) : keep_gathered_ || keeps_always()) return;
   unit.release();
   if (unit.index() == 0 && !awaits_backward) {
     for (const auto& prefetched : units_) prefetched->release();  // gathered ahead, but never run
@@ -65,11 +68,15 @@ void Schedule::gradients_complete() {
   }
 }
 
+bool Schedule::frees_in_backward() const {
+  return !keeps_always() && (options_.strategy == Strategy::kFull || last_micro_batch_);
+}
+
 void Schedule::start_reduction(Unit& unit) {
   if (!unit.trainable()) return;
   // Autograd is through with these and does not read them again; frozen ones may still carry
   // gradients to the unit's input.
-  if (options_.strategy == Strategy::kFull || last_micro_batch_) unit.release_trainable();
+  if (frees_in_backward()) unit.release_trainable();
   unit.begin_reduce();
   reducing_.push_back(&unit);
   finish_reductions_down_to(static_cast<size_t>(options_.reductions_in_flight));
@@ -88,7 +95,7 @@ void Schedule::end_backward() {
   }
   finish_reductions_down_to(0);
   for (const auto& unit : units_) {
-    if (options_.strategy == Strategy::kFull || last_micro_batch_) unit->release();
+    if (frees_in_backward()) unit->release();
     if (last_micro_batch_) unit->all_reduce_replicas();
     unit->end_backward();
   }

@@ -36,7 +36,9 @@ class Schedule {
   void gradients_complete();        // some unit's are
 
  private:
+  bool keeps_always() const;
   bool keeps_after_forward(const Unit& unit) const;
+  bool frees_in_backward() const;
   void start_reduction(Unit& unit);
   void finish_reductions_down_to(size_t left_running);
   void end_backward();

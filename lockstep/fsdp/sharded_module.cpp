@@ -48,6 +48,7 @@ ShardedModule::ShardedModule(std::shared_ptr<torch::nn::Module> root, comm::Mesh
       mesh_(mesh),
       options_(std::move(options)),
       schedule_(std::make_unique<Schedule>(options_, mesh_)) {
+  LOCKSTEP_CHECK(!options_.grad || mesh_.world_size() == 1) << "gradients in a dtype of their own, summed over ranks";
   if (!options_.wrap) options_.wrap = wrap_by_size();
   std::set<void*> seen;
   for (const auto& parameter : root_->named_parameters()) {  // lists tied ones under each name
@@ -143,6 +144,22 @@ std::vector<at::Tensor> ShardedModule::parameters() const {
   return shards;
 }
 
+std::vector<at::Tensor> ShardedModule::compute_copies() const {
+  std::vector<at::Tensor> copies;
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) {
+      if (shard->trainable()) copies.push_back(shard->compute_copy());
+    }
+  }
+  return copies;
+}
+
+void ShardedModule::copies_written() {
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) shard->copy_written();
+  }
+}
+
 std::vector<NamedSlice> ShardedModule::slices() const {
   std::vector<NamedSlice> result;
   int64_t next_trainable = 0;
@@ -230,17 +247,26 @@ void ShardedModule::set_last_micro_batch(bool last) { schedule_->set_last_micro_
 
 void ShardedModule::keep_gathered(bool keep) { schedule_->keep_gathered(keep); }
 
-double ShardedModule::clip_grad_norm(double max_norm) {
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients;
+std::vector<at::Tensor> ShardedModule::gradients() const {
+  std::vector<at::Tensor> result;
   for (const auto& shard : parameters()) {
-    if (shard.grad().defined()) gradients.push_back(shard.grad());
+    if (shard.grad().defined()) result.push_back(shard.grad());
   }
-  const double norm = gradient_norm(gradients, options_.device, mesh_.shard_gather());
-  const double scale = max_norm / (norm + 1e-6);
-  if (max_norm > 0 && scale < 1.0) {
-    for (auto& gradient : gradients) gradient.mul_(scale);
-  }
+  return result;
+}
+
+double ShardedModule::grad_norm() {
+  const at::NoGradGuard no_grad;
+  return gradient_norm(gradients(), options_.device, mesh_.shard_gather(),
+                       options_.elastic ? NormSum::kExact : NormSum::kPlain);
+}
+
+double ShardedModule::clip_grad_norm(double max_norm) {
+  const double norm = grad_norm();
+  const double scale = clip_scale(norm, max_norm);
+  if (scale == 1) return norm;
+  const at::NoGradGuard no_grad;
+  for (auto& gradient : gradients()) gradient.mul_(scale);
   return norm;
 }
 

@@ -62,6 +62,12 @@ class ShardedModule {
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
 
+  // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it whole;
+  // undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step) spares the next
+  // forward a pass over memory; say so with copies_written().
+  std::vector<at::Tensor> compute_copies() const;
+  void copies_written();
+
   // Collective. The whole parameter, or its gradient, in the shards' dtype on CPU, on every rank.
   at::Tensor full_parameter(const std::string& name);
   at::Tensor full_gradient(const std::string& name);
@@ -73,9 +79,11 @@ class ShardedModule {
   // at a time) then gather once, and each rank holds the whole model in the computing dtype.
   void keep_gathered(bool keep);
 
-  // Collective. The 2-norm of all gradients, over all shards, the same bits for any sharding
-  // (fsdp/gradient_norm.h); when max_norm > 0 they are scaled down to it as
-  // torch.nn.utils.clip_grad_norm_ does (by max_norm / (norm + 1e-6)).
+  // Collective. The 2-norm of all gradients, over all shards; when FsdpOptions::elastic the same bits for any
+  // sharding (fsdp/gradient_norm.h).
+  double grad_norm();
+  // The same, and when max_norm > 0 they are scaled down to it (fsdp::clip_scale). An optimizer that takes the
+  // scale spares a pass over memory: optim::AdamW::step(clip_scale(grad_norm(), max_norm)), same bits.
   double clip_grad_norm(double max_norm);
 
   // Runs what a call of the root's holder runs, for roots that are not nn::Module.
@@ -93,6 +101,7 @@ class ShardedModule {
     size_t unit, shard, index;  // of a parameter: units_[unit].shards()[shard].parameter(index)
   };
   void materialise(Unit& unit);
+  std::vector<at::Tensor> gradients() const;  // of the shards that have one
   at::Tensor gather_slices(const std::string& name, bool gradient);
 
   std::shared_ptr<torch::nn::Module> root_;

@@ -23,16 +23,18 @@ struct Factors {
         one_minus_beta2(T(1 - s.beta2)),
         step_size(T(s.lr / (1 - std::pow(s.beta1, s.step)))),
         sqrt_bias2(T(std::sqrt(1 - std::pow(s.beta2, s.step)))),
-        eps(T(s.eps)) {}
-  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps;
+        eps(T(s.eps)),
+        grad_scale(T(s.grad_scale)) {}
+  T decay, one_minus_beta1, beta2, one_minus_beta2, step_size, sqrt_bias2, eps, grad_scale;
 };
 
 template <typename T>
 void update(T* __restrict p, T* __restrict m, T* __restrict v, const T* __restrict g, int64_t n,
             Factors<T> f) {
   for (int64_t i = 0; i < n; ++i) {
-    m[i] = m[i] + f.one_minus_beta1 * (g[i] - m[i]);
-    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * (g[i] * g[i]);
+    const T scaled = g[i] * f.grad_scale;
+    m[i] = m[i] + f.one_minus_beta1 * (scaled - m[i]);
+    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * (scaled * scaled);
     p[i] = p[i] * f.decay - f.step_size * (m[i] / (std::sqrt(v[i]) / f.sqrt_bias2 + f.eps));
   }
 }
@@ -52,17 +54,20 @@ void update_in_parallel(at::TensorIterator& iterator, const AdamWScalars& scalar
 }
 
 void adamw_cpu(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-               double beta2, double eps, double weight_decay, int64_t step) {
+               double beta2, double eps, double weight_decay, int64_t step, double grad_scale,
+               const std::optional<at::Tensor>& copy) {
+  const at::Tensor wide = g.to(p.scalar_type());
   auto iterator = at::TensorIteratorConfig()
                       .add_output(p)
                       .add_output(m)
                       .add_output(v)
-                      .add_const_input(g)
+                      .add_const_input(wide)
                       .resize_outputs(false)
                       .build();
-  const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step};
+  const AdamWScalars scalars{lr, beta1, beta2, eps, weight_decay, step, grad_scale};
   AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "adamw",
                              [&] { update_in_parallel<scalar_t>(iterator, scalars); });
+  if (copy) copy->copy_(p);
 }
 
 }  // namespace
@@ -71,23 +76,28 @@ TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def(
       "adamw_(Tensor(a!) p, Tensor(b!) m, Tensor(c!) v, Tensor g, float lr, float beta1, float beta2, float "
       "eps, "
-      "float weight_decay, int step) -> ()");
+      "float weight_decay, int step, float grad_scale, Tensor(d!)? copy) -> ()");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("adamw_", &adamw_cpu); }
 
-void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars) {
+void adamw(at::Tensor p, at::Tensor m, at::Tensor v, const at::Tensor& g, const AdamWScalars& scalars,
+           const at::Tensor& copy) {
   LOCKSTEP_CHECK(scalars.step >= 1) << "step " << scalars.step;
   for (const at::Tensor* t : {&std::as_const(p), &std::as_const(m), &std::as_const(v), &g}) {
-    LOCKSTEP_CHECK(t->is_contiguous() && t->sizes() == p.sizes() && t->scalar_type() == p.scalar_type() &&
-                   t->device() == p.device())
+    const bool right_type =
+        t->scalar_type() == p.scalar_type() || (t == &g && g.scalar_type() == at::kBFloat16);
+    LOCKSTEP_CHECK(t->is_contiguous() && t->sizes() == p.sizes() && right_type && t->device() == p.device())
         << t->toString() << " of " << t->numel() << " elements beside p: " << p.toString() << " of "
         << p.numel();
   }
+  LOCKSTEP_CHECK(!copy.defined() || (copy.is_contiguous() && copy.sizes() == p.sizes() &&
+                                     copy.scalar_type() == at::kBFloat16 && copy.device() == p.device()))
+      << "copy: " << copy.toString() << " " << copy.sizes();
   static const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::adamw_", "").typed<decltype(adamw_cpu)>();
   const at::NoGradGuard no_grad;
   op.call(p, m, v, g, scalars.lr, scalars.beta1, scalars.beta2, scalars.eps, scalars.weight_decay,
-          scalars.step);
+          scalars.step, scalars.grad_scale, copy.defined() ? std::optional(copy) : std::nullopt);
   // An operator of one's own writes past autograd's bookkeeping.
   p.unsafeGetTensorImpl()->bump_version();
 }

@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_bf16.h>
 #include <torch/library.h>
 
 #include "lockstep/base/check.h"
@@ -12,25 +13,29 @@
 namespace lockstep::kernels {
 namespace {
 
-template <typename T>
-AdamWShard<T> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g) {
-  for (const at::Tensor* t : {&p, &m, &v, &g}) {
+template <typename T, typename G = T>
+AdamWShard<T, G> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g,
+                         const std::optional<at::Tensor>& copy) {
+  for (const at::Tensor* t : {&p, &m, &v, &g, copy ? &*copy : &p}) {
     LOCKSTEP_CHECK(reinterpret_cast<uintptr_t>(t->const_data_ptr()) % 16 == 0)
         << "a shard must start at a multiple of 16 bytes";
   }
-  return {p.mutable_data_ptr<T>(), m.mutable_data_ptr<T>(), v.mutable_data_ptr<T>(), g.const_data_ptr<T>(),
-          p.numel()};
+  return {p.mutable_data_ptr<T>(), m.mutable_data_ptr<T>(), v.mutable_data_ptr<T>(),
+          static_cast<const G*>(g.const_data_ptr()),
+          copy ? static_cast<__nv_bfloat16*>(copy->mutable_data_ptr()) : nullptr, p.numel()};
 }
 
 void adamw_cuda(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,
-                double beta2, double eps, double weight_decay, int64_t step) {
+                double beta2, double eps, double weight_decay, int64_t step, double grad_scale,
+                const std::optional<at::Tensor>& copy) {
   const c10::cuda::CUDAGuard guard(p.device());
   const auto launch = [&](const auto& shard) {
-    C10_CUDA_CHECK(
-        launch_adamw(shard, lr, beta1, beta2, eps, weight_decay, step, c10::cuda::getCurrentCUDAStream()));
+    C10_CUDA_CHECK(launch_adamw(shard, lr, beta1, beta2, eps, weight_decay, step, grad_scale,
+                                c10::cuda::getCurrentCUDAStream()));
   };
-  if (p.scalar_type() == at::kDouble) return launch(shard_of<double>(p, m, v, g));
-  launch(shard_of<float>(p, m, v, g));
+  if (p.scalar_type() == at::kDouble) return launch(shard_of<double>(p, m, v, g.to(at::kDouble), copy));
+  if (g.scalar_type() == at::kBFloat16) return launch(shard_of<float, __nv_bfloat16>(p, m, v, g, copy));
+  launch(shard_of<float>(p, m, v, g, copy));
 }
 
 }  // namespace

@@ -2,26 +2,28 @@
 // (they would cost it half a minute for each architecture).
 #pragma once
 
+#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 namespace lockstep::kernels {
 
-// n elements of each; T: float or double. All four start at a multiple of 16 bytes.
-template <typename T>
+// n elements of each; T: float or double, G: T or __nv_bfloat16. All start at a multiple of 16 bytes.
+template <typename T, typename G = T>
 struct AdamWShard {
   T* p;
   T* m;
   T* v;
-  const T* g;
+  const G* g;
+  __nv_bfloat16* copy;  // of the new p; null: none
   int64_t n;
 };
 
 // One step of AdamW in place, step `step` from 1. Enqueues on `stream` of the current device
 // and returns the launch's error.
-template <typename T>
-cudaError_t launch_adamw(const AdamWShard<T>& shard, double lr, double beta1, double beta2, double eps,
-                         double weight_decay, int64_t step, cudaStream_t stream);
+template <typename T, typename G>
+cudaError_t launch_adamw(const AdamWShard<T, G>& shard, double lr, double beta1, double beta2, double eps,
+                         double weight_decay, int64_t step, double grad_scale, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

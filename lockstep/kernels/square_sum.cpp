@@ -41,7 +41,7 @@ void add_squares_cpu(at::Tensor& digits, const at::Tensor& g, double scale) {
   // TensorIterator rather than at::parallel_for, as in adamw.cpp.
   auto iterator = at::TensorIteratorConfig().add_const_input(g).build();
   std::array<std::atomic<int64_t>, kSquareDigits> sums{};
-  AT_DISPATCH_FLOATING_TYPES(g.scalar_type(), "add_squares", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, g.scalar_type(), "add_squares", [&] {
     iterator.for_each([&](char** data, const int64_t* strides, int64_t n, int64_t rows) {
       LOCKSTEP_CHECK(rows == 1 && (n == 1 || strides[0] == int64_t{sizeof(scalar_t)}))
           << rows << " rows, stride " << strides[0];
@@ -64,7 +64,8 @@ void add_squares(at::Tensor digits, const at::Tensor& g, double scale) {
   LOCKSTEP_CHECK(digits.scalar_type() == at::kLong && digits.numel() == kSquareDigits &&
                  digits.device() == g.device())
       << digits.toString() << " of " << digits.numel() << " elements";
-  LOCKSTEP_CHECK(g.is_contiguous() && (g.scalar_type() == at::kFloat || g.scalar_type() == at::kDouble))
+  LOCKSTEP_CHECK(g.is_contiguous() && (g.scalar_type() == at::kFloat || g.scalar_type() == at::kDouble ||
+                                       g.scalar_type() == at::kBFloat16))
       << g.toString();
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("lockstep::add_squares_", "")

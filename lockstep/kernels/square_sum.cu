@@ -1,10 +1,11 @@
 // digits[k] += sum over i of digit k of (g[i] * scale)^2 (kernels/square_sum.h).
 //
-// digits: [3] int64; g: [n] float32 or float64. Integer additions, so the order in which threads
+// digits: [3] int64; g: [n] bf16, float32 or float64. Integer additions, so the order in which threads
 // come does not matter. Compiled without contraction into fused multiply-adds. Memory-bound: one
 // read, 4 bytes an element in float32.
 #include <algorithm>
 
+#include "lockstep/kernels/device_pack.h"
 #include "lockstep/kernels/square_digits.h"
 #include "lockstep/kernels/square_sum_kernel.h"
 
@@ -31,7 +32,7 @@ __global__ void add_squares_kernel(int64_t* digits, const T* g, int64_t n, doubl
   int64_t d0 = 0, d1 = 0, d2 = 0;
   const int64_t stride = int64_t{gridDim.x} * kThreads;
   for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += stride) {
-    add_square(static_cast<double>(g[i]) * scale, d0, d1, d2);
+    add_square(static_cast<double>(Wide<T>(g[i])) * scale, d0, d1, d2);
   }
   add_over_warp(digits, d0);
   add_over_warp(digits + 1, d1);
@@ -48,6 +49,7 @@ cudaError_t launch_add_squares(int64_t* digits, const T* g, int64_t n, double sc
   return cudaGetLastError();
 }
 
+template cudaError_t launch_add_squares(int64_t*, const __nv_bfloat16*, int64_t, double, cudaStream_t);
 template cudaError_t launch_add_squares(int64_t*, const float*, int64_t, double, cudaStream_t);
 template cudaError_t launch_add_squares(int64_t*, const double*, int64_t, double, cudaStream_t);
 

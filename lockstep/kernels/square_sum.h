@@ -22,7 +22,7 @@ namespace lockstep::kernels {
 constexpr int kSquareDigits = 3;
 constexpr int64_t kMaxSquares = int64_t{1} << 38;  // elements of one sum; more could overflow a digit
 
-// digits: [3] int64 += the digits' sums over g: [n], contiguous, float32 or float64, finite, on
+// digits: [3] int64 += the digits' sums over g: [n], contiguous, bfloat16, float32 or float64, finite, on
 // the same device. Reads g once (bound by memory on a GPU); on CPU split over torch's threads.
 // Dispatched as the operator lockstep::add_squares_.
 void add_squares(at::Tensor digits, const at::Tensor& g, double scale);

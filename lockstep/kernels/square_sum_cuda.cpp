@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
+#include "lockstep/kernels/device_types.h"
 #include "lockstep/kernels/square_sum_kernel.h"
 
 namespace lockstep::kernels {
@@ -17,8 +18,7 @@ void add_squares_cuda(at::Tensor& digits, const at::Tensor& g, double scale) {
     C10_CUDA_CHECK(launch_add_squares(digits.mutable_data_ptr<int64_t>(), values, g.numel(), scale,
                                       c10::cuda::getCurrentCUDAStream()));
   };
-  if (g.scalar_type() == at::kDouble) return launch(g.const_data_ptr<double>());
-  launch(g.const_data_ptr<float>());
+  with_device_type(g.scalar_type(), [&]<typename T>(T) { launch(input<T>(g)); });
 }
 
 }  // namespace

@@ -2,18 +2,23 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/silu.h>
 #include <fmt/core.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/nn/shared_input.h"
+#include "lockstep/nn/swiglu.h"
 
 namespace lockstep::models {
 namespace {
 
-// [B, T, heads * Dh] -> [B, heads, T, Dh]
-at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) {
-  return x.unflatten(-1, {-1, head_dim}).transpose(1, 2);
+// [B, T, heads * Dh] -> [B, T, heads, Dh]
+at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) { return x.unflatten(-1, {-1, head_dim}); }
+
+// The sum of the stream and its branch, and the norm of that.
+std::tuple<at::Tensor, at::Tensor> add_and_norm(const ResidualStream& x, nn::RMSNorm& norm) {
+  if (!x.branch.defined()) return {x.stream, norm(x.stream)};
+  return norm(x.branch, x.stream);
 }
 
 }  // namespace
@@ -32,15 +37,17 @@ AttentionImpl::AttentionImpl(const ModelSpec& spec, int64_t layer, const at::Ten
 }
 
 at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context) {
-  auto query = split_heads(q_proj_(x), head_dim_);
-  auto key = split_heads(k_proj_(x), head_dim_);
-  auto value = split_heads(v_proj_(x), head_dim_);
+  const auto projected = nn::linear_each(x, {q_proj_, k_proj_, v_proj_});
+  auto query = split_heads(projected[0], head_dim_);
+  auto key = split_heads(projected[1], head_dim_);
+  auto value = split_heads(projected[2], head_dim_).transpose(1, 2);
   if (q_norm_) {
     query = q_norm_(query);
     key = k_norm_(key);
   }
-  query = nn::apply_rotary(query, context.rotary);
-  key = nn::apply_rotary(key, context.rotary);
+  // From here on [B, heads, T, Dh]; memory stays in the order in which products leave and take it.
+  query = nn::apply_rotary(query.transpose(1, 2), context.rotary);
+  key = nn::apply_rotary(key.transpose(1, 2), context.rotary);
   if (context.cache != nullptr) std::tie(key, value) = context.cache->append(layer_, key, value);
   const auto heads = nn::attention(query, key, value, context.mask);
   return o_proj_(heads.transpose(1, 2).flatten(2));
@@ -55,7 +62,8 @@ GatedMLPImpl::GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& optio
 }
 
 at::Tensor GatedMLPImpl::forward(const at::Tensor& x) {
-  return down_proj_(at::silu(gate_proj_(x)) * up_proj_(x));
+  const auto projected = nn::linear_each(x, {gate_proj_, up_proj_});
+  return nn::swiglu_linear(projected[0], projected[1], down_proj_);
 }
 
 DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options)
@@ -67,9 +75,11 @@ DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const a
   mlp_ = register_module("mlp", GatedMLP(spec, options));
 }
 
-at::Tensor DecoderLayerImpl::forward(const at::Tensor& x, const LayerContext& context) {
-  const auto attended = x + self_attn_(input_layernorm_(x), context);
-  return attended + mlp_(post_attention_layernorm_(attended));
+ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, const LayerContext& context) {
+  const auto [entered, normed] = add_and_norm(x, input_layernorm_);
+  const auto [attended, normed_again] =
+      post_attention_layernorm_(self_attn_(normed, context), entered);
+  return {attended, mlp_(normed_again)};
 }
 
 DecoderImpl::DecoderImpl(const ModelSpec& spec, const at::TensorOptions& options)
@@ -104,9 +114,10 @@ at::Tensor DecoderImpl::forward(const at::Tensor& tokens, KeyValueCache& cache) 
                         .cache = &cache});
 }
 
-at::Tensor DecoderImpl::run_layers(at::Tensor x, const LayerContext& context) {
-  for (DecoderLayer& layer : layers_) x = layer(x, context);
-  return norm_(x);
+at::Tensor DecoderImpl::run_layers(const at::Tensor& x, const LayerContext& context) {
+  ResidualStream residual{x, {}};
+  for (DecoderLayer& layer : layers_) residual = layer(residual, context);
+  return std::get<1>(add_and_norm(residual, norm_));
 }
 
 }  // namespace lockstep::models

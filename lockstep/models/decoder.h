@@ -48,11 +48,22 @@ struct GatedMLPImpl : nn::Module {
 };
 LOCKSTEP_MODULE(GatedMLP);
 
+// What runs along the layers: hidden states as a sum that the next norm takes, adding and norming in one
+// pass over memory.
+struct ResidualStream {
+  at::Tensor stream;  // [B, T, D]
+  at::Tensor branch;  // [B, T, D], not added yet; undefined before the first layer
+};
+
+inline void collect_tensors(const ResidualStream& x, std::vector<at::Tensor>& out) {
+  nn::collect_tensors(x.stream, out);
+  nn::collect_tensors(x.branch, out);
+}
+
 struct DecoderLayerImpl : nn::Module {
   DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options);
 
-  // [B, T, D] -> [B, T, D]
-  at::Tensor forward(const at::Tensor& x, const LayerContext& context);
+  ResidualStream forward(const ResidualStream& x, const LayerContext& context);
 
  private:
   nn::RMSNorm input_layernorm_{nullptr}, post_attention_layernorm_{nullptr};
@@ -75,7 +86,7 @@ struct DecoderImpl : nn::Module {
   nn::Embedding embed_tokens{nullptr};
 
  private:
-  at::Tensor run_layers(at::Tensor x, const LayerContext& context);
+  at::Tensor run_layers(const at::Tensor& x, const LayerContext& context);
 
   int64_t head_dim_;
   double rope_theta_;

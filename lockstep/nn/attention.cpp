@@ -1,14 +1,21 @@
 #include "lockstep/nn/attention.h"
 
+#include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
 #include <ATen/ops/all.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "lockstep/base/check.h"
+#include "lockstep/base/log.h"
+#include "lockstep/kernels/cudnn_attention.h"
 
 namespace lockstep::nn {
 namespace {
@@ -27,6 +34,22 @@ at::Tensor repeat_heads(const at::Tensor& x, int64_t heads) {
   return x.unsqueeze(2)
       .expand({x.size(0), x.size(1), group, x.size(2), x.size(3)})
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
+}
+
+bool is_half(const at::Tensor& x) { return x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf; }
+
+// A refusal is logged once, since it decides how fast training is.
+bool cudnn_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+  const std::string refusal = kernels::cudnn_attention_refusal(query, key, value);
+  if (refusal.empty()) return true;
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(refusal).second) {
+    log::info("attention over {} tokens takes torch's own kernel rather than cuDNN's: {}", query.size(2),
+              refusal);
+  }
+  return false;
 }
 
 }  // namespace
@@ -50,6 +73,13 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
       << query.size(1) << " query heads, " << key.size(1) << " key-value heads";
   const std::optional<at::Tensor> bias =
       mask.bias.defined() ? std::optional<at::Tensor>(mask.bias) : std::nullopt;
+  // Causal alone: over a cache that grows cuDNN would plan anew for every token.
+  if (query.is_cuda() && mask.causal && !bias && is_half(query) && cudnn_takes(query, key, value)) {
+    const bool for_backward = at::GradMode::is_enabled();
+    return std::get<0>(at::_scaled_dot_product_cudnn_attention(query, key, value, /*attn_bias=*/std::nullopt,
+                                                               /*compute_log_sumexp=*/for_backward,
+                                                               /*dropout_p=*/0.0, /*is_causal=*/true));
+  }
   // The fused kernels that take a bias, and those of the CPU, want as many key heads as query heads; with
   // enable_gqa they would fall back to holding all T x S scores.
   const bool grouped = query.is_cuda() && !bias.has_value();

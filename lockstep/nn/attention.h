@@ -25,8 +25,10 @@ struct AttentionMask {
   static AttentionMask documents(const at::Tensor& document_ids, at::ScalarType dtype, at::Device device);
 };
 
-// softmax(q k^T / sqrt(Dh) + mask) v by at::scaled_dot_product_attention, which picks a fused kernel
-// where the device has one. query: [B, H, T, Dh]; key, value: [B, G, S, Dh]; returns [B, H, T, Dh].
+// softmax(q k^T / sqrt(Dh) + mask) v. query: [B, H, T, Dh]; key, value: [B, G, S, Dh]; returns
+// [B, H, T, Dh]. On a GPU causal attention in bf16 or f16 is cuDNN's where it takes the operands
+// (kernels/cudnn_attention.h; why not is logged once), else at::scaled_dot_product_attention's, which picks
+// a fused kernel where the device has one.
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const AttentionMask& mask);
 

@@ -2,8 +2,9 @@
 
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/rms_norm.h>
+
+#include "lockstep/nn/linears.h"
+#include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
 
@@ -21,7 +22,8 @@ LinearImpl::LinearImpl(const at::Tensor& shared_weight) : Module("Linear") {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) {
-  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+  if (!bias.defined()) return linears(x, {weight}, {}).front();
+  return linears(x, {weight}, {bias}).front();
 }
 
 EmbeddingImpl::EmbeddingImpl(int64_t vocab_size, int64_t width, const at::TensorOptions& options)
@@ -36,6 +38,10 @@ RMSNormImpl::RMSNormImpl(int64_t width, double eps, const at::TensorOptions& opt
   weight = register_parameter("weight", at::empty({width}, options));
 }
 
-at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return at::rms_norm(x, weight.sizes(), weight, eps_); }
+at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return rms_norm(x, weight, eps_); }
+
+std::tuple<at::Tensor, at::Tensor> RMSNormImpl::forward(const at::Tensor& x, const at::Tensor& residual) {
+  return add_rms_norm(x, residual, weight, eps_);
+}
 
 }  // namespace lockstep::nn

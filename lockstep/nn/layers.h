@@ -7,6 +7,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <tuple>
+
 #include "lockstep/nn/module.h"
 
 namespace lockstep::nn {
@@ -43,6 +45,8 @@ struct RMSNormImpl : Module {
 
   // [..., D] -> [..., D], in x's dtype
   at::Tensor forward(const at::Tensor& x);
+  // Of a sum, in one pass: x + residual and its norm, [..., D] each.
+  std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, const at::Tensor& residual);
 
   at::Tensor weight;  // [D]
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
 #include "lockstep/kernels/adamw.h"
 
@@ -62,14 +63,17 @@ AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWOptions options)
   }
 }
 
-void AdamW::step() {
+void AdamW::step(double grad_scale, const std::vector<at::Tensor>& copies) {
+  LOCKSTEP_CHECK(copies.empty() || copies.size() == parameters_.size()) << copies.size() << " copies";
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const at::Tensor& grad = parameters_[i].grad();
     if (!grad.defined()) continue;
     Slot& slot = slots_[i];
     const int64_t step = ++*slot.steps.mutable_data_ptr<int64_t>();
     kernels::adamw(parameters_[i], slot.exp_avg, slot.exp_avg_sq, grad.contiguous(),
-                   {options_.lr, options_.beta1, options_.beta2, options_.eps, options_.weight_decay, step});
+                   {options_.lr, options_.beta1, options_.beta2, options_.eps, options_.weight_decay, step,
+                    grad_scale},
+                   copies.empty() ? at::Tensor() : copies[i]);
   }
 }
 

@@ -37,8 +37,11 @@ class AdamW {
   AdamW& operator=(AdamW&&) = default;
 
   // One update from each parameter's grad(). A parameter whose grad() is undefined keeps
-  // its value and state, as in torch. Nothing is recorded for autograd.
-  void step();
+  // its value and state, as in torch. Gradients count times `grad_scale` (fsdp::clip_scale) and stay as
+  // they are: clipping costs no pass over memory. Nothing is recorded for autograd.
+  // `copies`, empty or one for each parameter, defined or not: bfloat16 tensors that take the new values too
+  // (fsdp::ShardedModule::compute_copies).
+  void step(double grad_scale = 1, const std::vector<at::Tensor>& copies = {});
   void zero_grad();  // drops the gradients' memory: grad() is undefined afterwards
 
   void set_lr(double lr) { options_.lr = lr; }

@@ -9,6 +9,7 @@
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/fsdp/gradient_norm.h"
 #include "lockstep/optim/schedule.h"
 #include "lockstep/train/step_exchange.h"
 #include "lockstep/train/step_verdict.h"
@@ -153,7 +154,7 @@ void TrainContext::update(const Batch& batch) {
   clock_.pause();  // on a GPU the host now waits for the device
   const at::Tensor sum = exchange(mesh(), loss_sum_, mine);
   loss_sum_.reset();
-  const double norm = model_->clip_grad_norm(recipe_.optimizer.max_grad_norm);
+  const double norm = model_->grad_norm();
   const StepNews news = read_news(sum, world_size());
   clock_.enter(Phase::kOptimizer);
   if (news.stop_signal != 0) stopped_by_ = news.stop_signal;
@@ -167,7 +168,8 @@ void TrainContext::update(const Batch& batch) {
   } else {
     optimizer_->set_lr(
         optim::learning_rate(recipe_.schedule, peak_lr_, batch.step, data_.dataset->steps_total()));
-    optimizer_->step();
+    optimizer_->step(fsdp::clip_scale(norm, recipe_.optimizer.max_grad_norm), model_->compute_copies());
+    model_->copies_written();
   }
   optimizer_->zero_grad();
   micro_batches_.clear();

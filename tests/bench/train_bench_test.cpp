@@ -64,6 +64,16 @@ TEST(TrainBench, TimesStepsOfShardedWorkers) {
   EXPECT_NEAR(report.at("loss").get<double>(), std::log(512), 0.5);  // random weights know nothing
 }
 
+TEST(TrainBench, WritesATraceOfOneMoreStep) {
+  const TemporaryFolder folder;
+  const auto finished = run({"--model", source_path("examples/tiny/model"), "--trace", folder / "step.json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_FALSE(Json::parse(read_file(folder / "step.json")).at("traceEvents").empty());
+  const auto refused = run({"--model", source_path("examples/tiny/model"), "--trace", "/nowhere/step.json"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("/nowhere/step.json"));
+}
+
 TEST(TrainBench, AModelThatCannotBeReadIsNamed) {
   const auto finished = run({"--model", "/nowhere"});
   EXPECT_EQ(finished.exit_code, 2);

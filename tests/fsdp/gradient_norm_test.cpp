@@ -15,13 +15,13 @@ namespace {
 using ::testing::Each;
 
 // The norm that each of W ranks gets of `values`, cut into three tensors on each.
-std::vector<double> norms(const at::Tensor& values, int num_ranks) {
+std::vector<double> norms(const at::Tensor& values, int num_ranks, NormSum sum = NormSum::kExact) {
   std::vector<double> result(static_cast<size_t>(num_ranks));
   comm::run_mesh(num_ranks, num_ranks, [&](comm::Mesh& mesh) {
     const auto mine = at::tensor_split(values, num_ranks)[static_cast<size_t>(mesh.rank())];
     const int64_t n = mine.numel();
     const auto parts = at::split_with_sizes(mine, {n / 5, n / 3, n - n / 5 - n / 3});
-    result[static_cast<size_t>(mesh.rank())] = gradient_norm(parts, at::kCPU, mesh.world());
+    result[static_cast<size_t>(mesh.rank())] = gradient_norm(parts, at::kCPU, mesh.world(), sum);
   });
   return result;
 }
@@ -36,6 +36,18 @@ TEST(GradientNorm, HasTheSameBitsOnAnyNumberOfRanks) {
   }
 }
 
+TEST(GradientNorm, PlainlyAddedIsTheSameWithinRounding) {
+  for (const auto dtype : {at::kBFloat16, at::kFloat, at::kDouble}) {
+    const auto values = (at::randn({10'007}).pow(3) * 1e-4).to(dtype);
+    const double exact = norms(values, 1)[0];
+    for (const int num_ranks : {1, 2, 3}) {
+      const auto plain = norms(values, num_ranks, NormSum::kPlain);
+      EXPECT_THAT(plain, Each(plain[0]));
+      EXPECT_NEAR(plain[0] / exact, 1.0, dtype == at::kDouble ? 1e-14 : 1e-6) << dtype;
+    }
+  }
+}
+
 TEST(GradientNorm, CoversTheWholeRange) {
   EXPECT_THAT(norms(at::full({16}, 0x1p-149, at::kFloat), 2), Each(0x1p-147));
   EXPECT_THAT(norms(at::full({16}, 0x1p127, at::kFloat), 2), Each(0x1p129));
@@ -47,13 +59,18 @@ TEST(GradientNorm, CoversTheWholeRange) {
 TEST(GradientNorm, WhatIsNotFiniteOnOneRankIsOnAll) {
   auto values = at::ones({30});
   values[29] = -std::numeric_limits<float>::infinity();
-  EXPECT_THAT(norms(values, 3), Each(std::numeric_limits<double>::infinity()));
+  for (const auto sum : {NormSum::kExact, NormSum::kPlain})
+    EXPECT_THAT(norms(values, 3, sum), Each(std::numeric_limits<double>::infinity()));
   values[14] = std::numeric_limits<float>::quiet_NaN();
-  for (const double norm : norms(values, 3)) EXPECT_TRUE(std::isnan(norm));
+  for (const auto sum : {NormSum::kExact, NormSum::kPlain})
+    for (const double norm : norms(values, 3, sum)) EXPECT_TRUE(std::isnan(norm));
 }
 
 TEST(GradientNorm, OfNoGradientsIsZero) {
-  comm::run_mesh(2, 2, [](comm::Mesh& mesh) { EXPECT_EQ(gradient_norm({}, at::kCPU, mesh.world()), 0); });
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    for (const auto sum : {NormSum::kExact, NormSum::kPlain})
+      EXPECT_EQ(gradient_norm({}, at::kCPU, mesh.world(), sum), 0);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/run_ranks.h"
+#include "lockstep/nn/layers.h"
+#include "lockstep/optim/adamw.h"
 #include "tests/fsdp/awkward_net.h"
 
 namespace lockstep::fsdp {
@@ -213,6 +215,98 @@ TEST(Sharded, Bf16ComputesInBf16AndKeepsFloat32MastersAndGradients) {
       EXPECT_EQ(shard.scalar_type(), at::kFloat);
       EXPECT_EQ(shard.grad().scalar_type(), at::kFloat);
     }
+  });
+}
+
+TEST(Sharded, AGradientKeptInBf16LosesNothingOfOneBackward) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto wide = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    options.grad = at::kBFloat16;
+    auto narrow = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    wide(at::arange(4)).backward();
+    narrow(at::arange(4)).backward();
+    for (size_t i = 0; i < wide.parameters().size(); ++i) {
+      const at::Tensor grad = narrow.parameters()[i].grad();
+      EXPECT_EQ(grad.scalar_type(), at::kBFloat16);
+      EXPECT_TRUE(at::equal(grad.to(at::kFloat), wide.parameters()[i].grad()));
+    }
+    EXPECT_EQ(narrow.state().grad_norm(), wide.state().grad_norm());
+  });
+}
+
+// The copy in the computing dtype is made once a step and serves evaluations too.
+TEST(Sharded, ALoneRankKeepsItsParametersUntilTheyChange) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    const auto copy = [&] { return model->blocks[0]->up.const_data_ptr(); };
+    model(at::arange(4)).backward();
+    const void* before = copy();
+    EXPECT_NE(before, nullptr);
+    const at::Tensor old = model->blocks[0]->up.detach().clone();
+    for (auto shard : model.parameters()) {
+      const at::NoGradGuard no_grad;
+      shard.add_(1);
+    }
+    model(at::arange(4));
+    EXPECT_EQ(copy(), before);
+    EXPECT_FALSE(at::equal(model->blocks[0]->up, old));
+  });
+}
+
+// As the layers of nn do it: straight into the place where the unit's gradients are collected. Used twice, the
+// second gradient must not end up on the first.
+TEST(Sharded, GradientsWrittenInPlaceAddUpWhenALayerIsUsedTwice) {
+  struct TwiceImpl : nn::Module {
+    TwiceImpl() {
+      first = register_module("first", nn::Linear(3, 3, false, at::TensorOptions(at::kDouble)));
+      second = register_module("second", nn::Linear(3, 3, false, at::TensorOptions(at::kDouble)));
+      const at::NoGradGuard no_grad;
+      for (auto& p : parameters()) p.copy_(at::arange(9, at::kDouble).view({3, 3}) / 9);
+    }
+    at::Tensor forward(const at::Tensor& x) { return first(second(first(x)).tanh()); }
+    nn::Linear first{nullptr}, second{nullptr};
+  };
+  LOCKSTEP_MODULE(Twice);
+  const auto x = at::ones({2, 3}, at::kDouble);
+  Twice alone;
+  alone(x).sum().backward();
+  for (const int num_ranks : {1, 2}) {
+    comm::run_mesh(num_ranks, num_ranks, [&](comm::Mesh& mesh) {
+      FsdpOptions options;
+      options.compute = options.master = options.reduce = at::kDouble;
+      auto model = fully_shard(Twice(), mesh, options);
+      for (int micro_batch = 0; micro_batch < 2; ++micro_batch) (model(x).sum() / num_ranks).backward();
+      for (const auto& named : alone->named_parameters())
+        EXPECT_TRUE(at::allclose(model.state().full_gradient(named.key()), 2 * named.value().grad()))
+            << named.key() << " on " << num_ranks;
+    });
+  }
+}
+
+TEST(Sharded, ACopyThatTheOptimizerWroteIsNotMadeAgain) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    model(at::arange(4)).backward();
+    optim::AdamW optimizer(model.parameters(), {.lr = 0.1});
+    optimizer.step(1, model.state().compute_copies());
+    model.state().copies_written();
+    const at::Tensor written = model->blocks[0]->up.detach().clone();
+    EXPECT_TRUE(at::equal(written.to(at::kFloat),
+                          model.state().full_parameter("block0.up").to(at::kBFloat16).to(at::kFloat)));
+    model(at::arange(4));  // and a change from elsewhere is seen
+    EXPECT_TRUE(at::equal(model->blocks[0]->up, written));
+    for (auto shard : model.parameters()) {
+      const at::NoGradGuard no_grad;
+      shard.add_(1);
+    }
+    model(at::arange(4));
+    EXPECT_FALSE(at::equal(model->blocks[0]->up, written));
   });
 }
 

@@ -19,7 +19,8 @@ TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
       for (int64_t step = 1; step <= 3; ++step) {
         const auto g = at::randn({n}, dtype);
         const kernels::AdamWScalars scalars{
-            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step};
+            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step,
+            .grad_scale = step == 2 ? 0.3 : 1};
         kernels::adamw(p, m, v, g, scalars);
         kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
       }
@@ -27,6 +28,22 @@ TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
       EXPECT_TRUE(at::equal(m_gpu.cpu(), m)) << n << " " << dtype;
       EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n << " " << dtype;
     }
+  }
+}
+
+TEST_F(GpuAdamW, TakesAGradientInBfloat16) {
+  for (const int64_t n : {1, 3, 1024, 100'003}) {
+    auto p = at::randn({n}), m = at::randn({n}), v = at::rand({n});
+    auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
+    const auto g = at::randn({n}).to(at::kBFloat16);
+    const kernels::AdamWScalars scalars{
+        .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 0.3};
+    kernels::adamw(p, m, v, g, scalars);
+    const auto copy = at::zeros({n}, g.options().device(at::kCUDA));
+    kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars, copy);
+    EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n;
+    EXPECT_TRUE(at::equal(copy.cpu(), p.to(at::kBFloat16))) << n;
+    EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n;
   }
 }
 

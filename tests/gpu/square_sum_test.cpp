@@ -12,7 +12,7 @@ namespace {
 class GpuSquareSum : public testing::GpuTest {};
 
 TEST_F(GpuSquareSum, HasTheDigitsOfTheCpu) {
-  for (const auto dtype : {at::kFloat, at::kDouble}) {
+  for (const auto dtype : {at::kBFloat16, at::kFloat, at::kDouble}) {
     for (const int64_t n : {1, 31, 257, 100'003, 3'000'001}) {
       const auto values = at::randn({n}, dtype).pow(3);
       const auto on_cpu = at::zeros({kernels::kSquareDigits}, at::kLong);

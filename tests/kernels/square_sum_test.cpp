@@ -23,7 +23,7 @@ at::Tensor spread_out(int64_t n, at::ScalarType dtype, uint64_t seed = 1) {
 }
 
 TEST(SquareSum, HasTheSameDigitsInWhateverOrderAndHoweverSplit) {
-  for (const auto dtype : {at::kFloat, at::kDouble}) {
+  for (const auto dtype : {at::kBFloat16, at::kFloat, at::kDouble}) {
     const auto values = spread_out(100'003, dtype);
     const auto whole = digits_of({values});
     EXPECT_TRUE(at::equal(digits_of({values.flip(0).contiguous()}), whole));

@@ -3,8 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/randn_like.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +41,29 @@ TEST(Rotary, ScoresDependOnTheDistanceAlone) {
         .sum();
   };
   EXPECT_TRUE(at::allclose(score(9, 4), score(105, 100), 1e-10));
+}
+
+// A turn keeps lengths, so the gradient is the gradient of the output turned back.
+TEST(Rotary, GradientsAreTurnedBack) {
+  const auto positions = at::arange(7, at::kLong).expand({2, 7});
+  const auto table = rotary_table(positions, 6, 100.0, at::kDouble);
+  const auto x = at::randn({2, 7, 3, 6}, at::kDouble).set_requires_grad(true);  // as a product leaves heads
+  const auto y = apply_rotary(x.transpose(1, 2), table);
+  const auto weights = at::randn_like(y);
+  (y * weights).sum().backward();
+  const auto half = [](const at::Tensor& t, int64_t i) { return t.narrow(-1, i * 3, 3); };
+  const auto back = at::cat({half(weights, 0) * table.cos + half(weights, 1) * table.sin,
+                             half(weights, 1) * table.cos - half(weights, 0) * table.sin},
+                            -1);
+  EXPECT_TRUE(at::allclose(x.grad(), back.transpose(1, 2), 0, 1e-12));
+}
+
+TEST(Rotary, OfBfloat16RoundsOnce) {
+  const auto table = rotary_table(at::arange(9, at::kLong).unsqueeze(0), 8, 100.0, at::kBFloat16);
+  const RotaryTable wide{table.cos.to(at::kDouble), table.sin.to(at::kDouble)};
+  const auto x = at::randn({2, 3, 9, 8}).to(at::kBFloat16);
+  const auto right = apply_rotary(x.to(at::kDouble), wide);
+  EXPECT_TRUE(at::allclose(apply_rotary(x, table).to(at::kDouble), right, 0x1p-8, 1e-6));
 }
 
 TEST(Rotary, PackedDocumentsStartAnew) {

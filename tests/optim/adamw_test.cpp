@@ -73,6 +73,41 @@ TEST(AdamW, ResultOfAnElementDoesNotDependOnItsPlace) {
   EXPECT_TRUE(at::equal(whole.narrow(0, cut, n - cut), tail));
 }
 
+TEST(AdamW, ScalesGradientsAsIfTheyHadBeenMultiplied) {
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    const auto start = at::rand({101}, dtype), gradient = at::rand({101}, dtype) - 0.5;
+    auto scaled = parameter(start.clone()), multiplied = parameter(start.clone());
+    AdamW one({scaled}), other({multiplied});
+    for (int step = 0; step < 3; ++step) {
+      scaled.mutable_grad() = gradient.clone();
+      multiplied.mutable_grad() = gradient * 0.3;
+      one.step(0.3);
+      other.step();
+      EXPECT_TRUE(at::equal(scaled.grad(), gradient));
+    }
+    EXPECT_TRUE(at::equal(scaled, multiplied));
+  }
+}
+
+TEST(AdamW, TakesAGradientInBfloat16AsTheSameNumbersInFloat32) {
+  const auto start = at::rand({101}), gradient = (at::rand({101}) - 0.5).to(at::kBFloat16);
+  auto narrow = parameter(start.clone()), wide = parameter(start.clone());
+  narrow.mutable_grad() = gradient;
+  wide.mutable_grad() = gradient.to(at::kFloat);
+  AdamW({narrow}).step(0.3);
+  AdamW({wide}).step(0.3);
+  EXPECT_TRUE(at::equal(narrow, wide));
+}
+
+TEST(AdamW, WritesACopyInBfloat16) {
+  auto p = parameter(at::rand({101})), alone = parameter(at::rand({7}));
+  p.mutable_grad() = at::rand({101});
+  alone.mutable_grad() = at::rand({7});
+  const auto copy = at::zeros({101}, at::kBFloat16);
+  AdamW({p, alone}).step(1, {copy, {}});
+  EXPECT_TRUE(at::equal(copy, p.detach().to(at::kBFloat16)));
+}
+
 TEST(AdamW, RaisesTheVersionOfWhatItChanges) {
   auto p = parameter(at::ones({5}));
   p.mutable_grad() = at::ones({5});

@@ -1,0 +1,67 @@
+#include "lockstep/kernels/product.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/mm.h>
+#include <torch/library.h>
+
+#include "lockstep/base/check.h"
+
+namespace lockstep::kernels {
+namespace {
+
+at::Tensor op_of(const at::Tensor& values, bool transposed) { return transposed ? values.t() : values; }
+
+void product_cpu(at::Tensor& out, const at::Tensor& a, bool a_transposed, const at::Tensor& b,
+                 bool b_transposed, bool accumulate, const std::optional<at::Tensor>& bias, bool /*recurs*/) {
+  const auto type = out.scalar_type();
+  const at::Tensor left = op_of(a, a_transposed).to(type), right = op_of(b, b_transposed).to(type);
+  if (accumulate) {
+    out.addmm_(left, right);
+  } else if (bias) {
+    at::addmm_out(out, *bias, left, right);
+  } else {
+    at::mm_out(out, left, right);
+  }
+}
+
+void check(const at::Tensor& out, const Operand& a, const Operand& b, const ProductOptions& options) {
+  for (const at::Tensor* x : {&out, &a.values, &b.values}) {
+    LOCKSTEP_CHECK(x->dim() == 2 && x->is_contiguous() && x->device() == out.device())
+        << x->toString() << " " << x->sizes() << " strides " << x->strides();
+  }
+  const at::Tensor left = op_of(a.values, a.transposed), right = op_of(b.values, b.transposed);
+  LOCKSTEP_CHECK(left.size(1) == right.size(0) && out.size(0) == left.size(0) && out.size(1) == right.size(1))
+      << out.sizes() << " = " << left.sizes() << " times " << right.sizes();
+  const auto type = a.values.scalar_type();
+  LOCKSTEP_CHECK(b.values.scalar_type() == type &&
+                 (out.scalar_type() == type || (out.scalar_type() == at::kFloat && type == at::kBFloat16)))
+      << out.toString() << " = " << a.values.toString() << " times " << b.values.toString();
+  if (!options.bias) return;
+  LOCKSTEP_CHECK(!options.accumulate && options.bias->is_contiguous() &&
+                 options.bias->sizes() == at::IntArrayRef{out.size(1)} &&
+                 options.bias->scalar_type() == out.scalar_type())
+      << "bias " << options.bias->toString() << " " << options.bias->sizes() << " for " << out.sizes();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(lockstep, library) {
+  library.def(
+      "product_(Tensor(a!) out, Tensor a, bool a_transposed, Tensor b, bool b_transposed, bool accumulate, "
+      "Tensor? bias, bool recurs) -> ()");
+}
+TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("product_", &product_cpu); }
+
+void product(at::Tensor out, const Operand& a, const Operand& b, const ProductOptions& options) {
+  check(out, a, b, options);
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("lockstep::product_", "")
+                             .typed<decltype(product_cpu)>();
+  const at::AutoDispatchBelowADInplaceOrView no_autograd;
+  op.call(out, a.values, a.transposed, b.values, b.transposed, options.accumulate, options.bias,
+          options.recurs);
+}
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,22 @@
+// Rotary position embedding of heads, from tables of cosine and sine (nn/rotary.h has the convention):
+//
+//   y[i]          = x[i] * cos[i] - x[i + Dh/2] * sin[i]
+//   y[i + Dh/2]   = x[i + Dh/2] * cos[i] + x[i] * sin[i]          0 <= i < Dh/2
+//
+// and with -sin the way back, which is also the gradient. bfloat16 (computed in float32, rounded once),
+// float32 or float64. Bound by memory on a GPU: x read and y written once; the table stays in the cache.
+//
+// Out of place: the tensor turned is the output of a product, which nobody keeps, so writing over it would
+// save no byte and cost autograd a copy of the gradient. The bias of queries and keys is not added here
+// either: the product does that in its epilogue for nothing.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace lockstep::kernels {
+
+// x: [B, H, T, Dh], Dh even, its last dim dense; cos, sin: [B or 1, 1, T, Dh/2], contiguous, of x's type.
+// Nothing is recorded for autograd: nn::apply_rotary does. Dispatched as the operator lockstep::rotary.
+at::Tensor rotary(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse);
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,41 @@
+// The GPU's side of the operator lockstep::rotary (kernels/rotary.cpp checks the operands).
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/library.h>
+
+#include "lockstep/kernels/device_types.h"
+#include "lockstep/kernels/rotary_kernel.h"
+
+namespace lockstep::kernels {
+namespace {
+
+HeadStrides strides_of(const at::Tensor& x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
+
+at::Tensor rotary_cuda(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse) {
+  const c10::cuda::CUDAGuard guard(x.device());
+  at::Tensor y = at::empty_like(x);  // laid out as x, which attention then keeps
+  if (y.stride(-1) != 1) y = at::empty_like(x, x.options(), at::MemoryFormat::Contiguous);
+  with_device_type(x.scalar_type(), [&]<typename T>(T) {
+    const Rotary<T> op{.y = output<T>(y),
+                       .x = input<T>(x),
+                       .cos = input<T>(cos),
+                       .sin = input<T>(sin),
+                       .y_strides = strides_of(y),
+                       .x_strides = strides_of(x),
+                       .table_stride = cos.size(0) == 1 ? 0 : cos.stride(0),
+                       .rows = x.size(0),
+                       .heads = x.size(1),
+                       .tokens = x.size(2),
+                       .half = x.size(3) / 2,
+                       .inverse = inverse};
+    C10_CUDA_CHECK(launch_rotary(op, c10::cuda::getCurrentCUDAStream()));
+  });
+  return y;
+}
+
+}  // namespace
+}  // namespace lockstep::kernels
+
+TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("rotary", &lockstep::kernels::rotary_cuda); }

@@ -1,0 +1,15 @@
+// Several linear layers of one input, such as the projections to queries, keys and values.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "lockstep/nn/layers.h"
+
+namespace lockstep::nn {
+
+// What each layer makes of x (nn/linears.h), within the hooks of all of them; all have a bias or none has.
+std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linear>& layers);
+
+}  // namespace lockstep::nn

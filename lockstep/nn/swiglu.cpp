@@ -1,0 +1,61 @@
+#include "lockstep/nn/swiglu.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/sum.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "lockstep/kernels/product.h"
+#include "lockstep/kernels/swiglu.h"
+#include "lockstep/nn/gradient_home.h"
+#include "lockstep/nn/linears.h"
+
+namespace lockstep::nn {
+namespace {
+
+using kernels::product;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& gate, const at::Tensor& up,
+                            const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
+    context->save_for_backward({gate, up, weight});
+    context->saved_data["with_bias"] = bias.has_value();
+    const at::Tensor y = rows_of(kernels::swiglu(gate, up));
+    const at::Tensor out = at::empty({y.size(0), weight.size(0)}, y.options());
+    product(out, {y}, {weight, /*transposed=*/true}, {.bias = bias});
+    auto sizes = gate.sizes().vec();
+    sizes.back() = weight.size(0);
+    return out.view(sizes);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list out_grad) {
+    const auto saved = context->get_saved_variables();
+    const auto& [gate, up, weight] = std::tie(saved[0], saved[1], saved[2]);
+    const at::Tensor grad = rows_of(out_grad[0]);
+    const at::Tensor y_grad = at::empty_like(gate);
+    product(rows_of(y_grad), {grad}, {weight});
+    const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, gate, up);
+    variable_list grads{gate_grad, up_grad, {}, {}};
+    if (context->needs_input_grad(2)) {
+      grads[2] = new_gradient(weight);
+      product(grads[2], {grad, /*transposed=*/true}, {rows_of(y)});
+    }
+    const bool with_bias = context->saved_data["with_bias"].toBool();
+    if (with_bias && context->needs_input_grad(3)) grads[3] = at::sum(grad, 0);
+    return grads;
+  }
+};
+
+}  // namespace
+
+at::Tensor swiglu_linear(const at::Tensor& gate, const at::Tensor& up, Linear& down) {
+  return down->hooked([&] {
+    const auto bias = down->bias.defined() ? std::optional<at::Tensor>(down->bias) : std::nullopt;
+    return SwigluLinear::apply(gate, up, down->weight, bias);
+  });
+}
+
+}  // namespace lockstep::nn

@@ -1,0 +1,197 @@
+// The fused kernels on the GPU against their references on the CPU in float64, from the same rounded inputs,
+// which are drawn anew every time. Sizes are such that no block and no pack divides them, and the model's.
+#include <ATen/ATen.h>
+
+#include "lockstep/kernels/product.h"
+#include "lockstep/kernels/rms_norm.h"
+#include "lockstep/kernels/rotary.h"
+#include "lockstep/kernels/softmax_loss.h"
+#include "lockstep/kernels/swiglu.h"
+#include "tests/gpu/gpu_test.h"
+
+namespace lockstep {
+namespace {
+
+constexpr at::ScalarType kTypes[] = {at::kDouble, at::kFloat, at::kBFloat16};
+
+// Of the norm of the right result. bf16: one rounding of the output is 2^-9 at most.
+double tolerance(at::ScalarType type) {
+  return type == at::kDouble ? 1e-12 : type == at::kFloat ? 2e-6 : 4e-3;
+}
+
+class GpuKernels : public testing::GpuTest {
+ protected:
+  // What the allocator hands out next holds NaN, so that an element that is not written shows.
+  static void poison() { at::full({1 << 25}, NAN, at::TensorOptions().device(at::kCUDA)); }
+
+  static at::Tensor random(at::IntArrayRef sizes, at::ScalarType type) {
+    return at::randn(sizes, at::kFloat).to(type);
+  }
+
+  static void expect_near(const char* what, const at::Tensor& got, const at::Tensor& right,
+                          at::ScalarType type, double slack = 1) {
+    const auto wide = got.cpu().to(at::kDouble);
+    const double error = (wide - right).norm().item<double>() / right.norm().item<double>();
+    EXPECT_LE(error, slack * tolerance(type)) << what << " " << type << " " << got.sizes();
+  }
+};
+
+at::Tensor gpu(const at::Tensor& x) { return x.to(at::kCUDA); }
+at::Tensor wide(const at::Tensor& x) { return x.to(at::kDouble); }
+
+TEST_F(GpuKernels, SwigluHasTheResultsOfTheCpu) {
+  for (const auto type : kTypes) {
+    for (const int64_t n : {1, 7, 2048, 100'003, 8960 * 64}) {
+      const auto gate = random({n}, type), up = random({n}, type), y_grad = random({n}, type);
+      poison();
+      expect_near("y", kernels::swiglu(gpu(gate), gpu(up)), kernels::swiglu(wide(gate), wide(up)), type);
+      const auto [gate_grad, up_grad, again] = kernels::swiglu_backward(gpu(y_grad), gpu(gate), gpu(up));
+      const auto [right_gate, right_up, right_y] =
+          kernels::swiglu_backward(wide(y_grad), wide(gate), wide(up));
+      expect_near("y again", again, right_y, type);
+      expect_near("d gate", gate_grad, right_gate, type);
+      expect_near("d up", up_grad, right_up, type);
+    }
+  }
+}
+
+TEST_F(GpuKernels, SwigluTakesWhatIsNotAligned) {
+  const auto gate = random({1025}, at::kBFloat16), up = random({1025}, at::kBFloat16);
+  const auto shifted = [](const at::Tensor& x) { return gpu(x).narrow(0, 1, 1024); };
+  const auto cut = [](const at::Tensor& x) { return wide(x).narrow(0, 1, 1024); };
+  expect_near("y", kernels::swiglu(shifted(gate), shifted(up)), kernels::swiglu(cut(gate), cut(up)),
+              at::kBFloat16);
+}
+
+TEST_F(GpuKernels, RmsNormHasTheResultsOfTheCpu) {
+  for (const auto type : kTypes) {
+    for (const auto& [rows, width] : {std::pair<int64_t, int64_t>{1, 3},
+                                      {3, 7},
+                                      {17, 64},
+                                      {257, 1536},
+                                      {33, 1000},
+                                      {5, 8193},
+                                      {1025, 128}}) {
+      const auto x = random({rows, width}, type), residual = random({rows, width}, type);
+      const auto weight = random({width}, type);
+      const auto y_grad = random({rows, width}, type), h_grad = random({rows, width}, type);
+      for (const bool sum : {false, true}) {
+        const auto added = [&](const at::Tensor& t) {
+          return sum ? std::optional<at::Tensor>(t) : std::nullopt;
+        };
+        poison();
+        const auto [y, h, r] = kernels::rms_norm(gpu(x), added(gpu(residual)), gpu(weight), 1e-6);
+        const auto [right_y, right_h, right_r] =
+            kernels::rms_norm(wide(x), added(wide(residual)), wide(weight), 1e-6);
+        // In bf16 h is rounded before it is normed.
+        expect_near("y", y, right_y, type, 2);
+        expect_near("h", h, right_h, type);
+        expect_near("r", r, right_r, type);
+        poison();
+        const auto [dh, dw] = kernels::rms_norm_backward(gpu(y_grad), added(gpu(h_grad)), h, gpu(weight), r);
+        const auto [right_dh, right_dw] = kernels::rms_norm_backward(
+            wide(y_grad), added(wide(h_grad)), wide(h.cpu()), wide(weight), wide(r.cpu()));
+        expect_near("dh", dh, right_dh, type, 2);
+        expect_near("dw", dw, right_dw, type, 2);
+      }
+    }
+  }
+}
+
+TEST_F(GpuKernels, RmsNormGivesTheSameBitsAgain) {
+  const auto h = gpu(random({4099, 1536}, at::kBFloat16)), y_grad = gpu(random({4099, 1536}, at::kBFloat16));
+  const auto weight = gpu(random({1536}, at::kBFloat16)), r = gpu(at::rand({4099}));
+  const auto first = std::get<1>(kernels::rms_norm_backward(y_grad, std::nullopt, h, weight, r));
+  for (int run = 0; run < 5; ++run) {
+    EXPECT_TRUE(
+        at::equal(std::get<1>(kernels::rms_norm_backward(y_grad, std::nullopt, h, weight, r)), first));
+  }
+}
+
+TEST_F(GpuKernels, RotaryHasTheResultsOfTheCpuInAnyLayout) {
+  for (const auto type : kTypes) {
+    for (const auto& [heads, width] : {std::pair<int64_t, int64_t>{12, 128}, {3, 6}, {1, 64}, {5, 80}}) {
+      const auto angle = at::rand({2, 1, 37, width / 2}) * 100;
+      const auto cos = angle.cos().to(type), sin = angle.sin().to(type);
+      const auto by_token = random({2, 37, heads, width}, type).transpose(1, 2);
+      const auto by_head = random({2, heads, 37, width}, type);
+      for (const auto& x : {by_token, by_head}) {
+        for (const bool inverse : {false, true}) {
+          poison();
+          const auto y = kernels::rotary(gpu(x), gpu(cos), gpu(sin), inverse);
+          expect_near("y", y, kernels::rotary(wide(x), wide(cos), wide(sin), inverse), type);
+          EXPECT_EQ(y.strides(), gpu(x).strides());
+        }
+      }
+      const auto shared =
+          kernels::rotary(gpu(by_head), gpu(cos[0].unsqueeze(0)), gpu(sin[0].unsqueeze(0)), false);
+      expect_near("one table", shared,
+                  kernels::rotary(wide(by_head), wide(cos[0].unsqueeze(0)), wide(sin[0].unsqueeze(0)), false),
+                  type);
+    }
+  }
+}
+
+TEST_F(GpuKernels, SoftmaxLossHasTheResultsOfTheCpu) {
+  for (const auto type : kTypes) {
+    for (const auto& [rows, vocab] :
+         {std::pair<int64_t, int64_t>{1, 3}, {3, 7}, {5, 1000}, {9, 49153}, {4, 151936}}) {
+      const auto logits = (at::randn({rows, vocab}) * 5).to(type);
+      const auto targets = at::randint(vocab, {rows}, at::kLong);
+      const auto right_gradient = wide(logits).clone();
+      const auto right = kernels::softmax_loss(right_gradient, targets, true);
+      const auto on_gpu = gpu(logits).clone();
+      expect_near("loss alone", kernels::softmax_loss(on_gpu, gpu(targets), false) + 1, right + 1,
+                  at::kFloat);
+      EXPECT_TRUE(at::equal(on_gpu.cpu(), logits));
+      expect_near("loss", kernels::softmax_loss(on_gpu, gpu(targets), true) + 1, right + 1, at::kFloat);
+      if (vocab > 1) expect_near("gradient", on_gpu, right_gradient, type);  // of one token it is 0
+    }
+  }
+}
+
+// Thrice, since the first calls of a shape settle how it is computed.
+TEST_F(GpuKernels, ProductsHaveTheResultsOfTheCpu) {
+  struct Sizes {
+    int64_t m, n, k;
+  };
+  for (const auto type : kTypes) {
+    for (const auto [m, n, k] : {Sizes{1, 1, 1}, {5, 3, 7}, {64, 48, 33}, {257, 65, 333}, {128, 256, 512}}) {
+      for (const bool a_turned : {false, true}) {
+        for (const bool b_turned : {false, true}) {
+          const auto a = random(a_turned ? std::vector{k, m} : std::vector{m, k}, type);
+          const auto b = random(b_turned ? std::vector{n, k} : std::vector{k, n}, type);
+          const auto bias = random({n}, type), start = random({m, n}, type);
+          const auto gpu_a = gpu(a), gpu_b = gpu(b), right = at::empty({m, n}, at::kDouble);
+          kernels::product(right, {wide(a), a_turned}, {wide(b), b_turned});
+          // A column of another tensor starts at any address.
+          const auto gpu_bias = gpu(at::cat({bias.narrow(0, 0, 1), bias})).narrow(0, 1, n);
+          for (int call = 0; call < 3; ++call) {
+            const auto out = at::full({m, n}, NAN, gpu_a.options()), sum = gpu(start).clone();
+            kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned});
+            expect_near("out", out, right, type);
+            kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned}, {.bias = gpu_bias});
+            expect_near("with bias", out, right + wide(bias), type);
+            kernels::product(sum, {gpu_a, a_turned}, {gpu_b, b_turned}, {.accumulate = true});
+            expect_near("sum", sum, right + wide(start), type);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuKernels, ProductsAddUpInTheWideType) {
+  const auto a = random({333, 257}, at::kBFloat16), b = random({333, 65}, at::kBFloat16);
+  const auto start = at::randn({257, 65});
+  const auto right = wide(start).clone();
+  kernels::product(right, {wide(a), true}, {wide(b)}, {.accumulate = true});
+  for (int call = 0; call < 3; ++call) {
+    const auto sum = gpu(start).clone();
+    kernels::product(sum, {gpu(a), true}, {gpu(b)}, {.accumulate = true});
+    expect_near("sum", sum, right, at::kFloat);  // nothing is rounded to bf16
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

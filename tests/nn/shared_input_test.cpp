@@ -1,0 +1,83 @@
+#include "lockstep/nn/shared_input.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+namespace lockstep::nn {
+namespace {
+
+std::vector<Linear> make_layers(bool with_bias) {
+  std::vector<Linear> layers;
+  const at::NoGradGuard no_grad;
+  for (const int64_t out : {5, 2, 3}) {
+    layers.emplace_back(4, out, with_bias, at::TensorOptions(at::kDouble));
+    for (auto& parameter : layers.back()->parameters()) parameter.normal_();
+  }
+  return layers;
+}
+
+// The gradients of x and of every parameter, after one backward pass through all outputs.
+std::vector<at::Tensor> gradients(const at::Tensor& x, const std::vector<Linear>& layers,
+                                  const std::vector<at::Tensor>& outputs) {
+  at::Tensor loss = (outputs[0] * outputs[0]).sum();
+  for (size_t i = 1; i < outputs.size(); ++i) loss = loss + (outputs[i].sin() * double(i + 1)).sum();
+  loss.backward();
+  std::vector<at::Tensor> result;
+  const auto take = [&](at::Tensor tensor) {
+    result.push_back(tensor.grad());
+    tensor.mutable_grad() = at::Tensor();
+  };
+  take(x);
+  for (const auto& layer : layers) {
+    for (const auto& parameter : layer->parameters()) take(parameter);
+  }
+  return result;
+}
+
+TEST(LinearEach, HasTheResultsOfTheLayersOneByOne) {
+  for (const bool with_bias : {false, true}) {
+    auto layers = make_layers(with_bias);
+    const auto x = at::randn({2, 3, 4}, at::kDouble).set_requires_grad(true);
+    const auto outputs = linear_each(x, layers);
+    std::vector<at::Tensor> expected;
+    for (auto& layer : layers) expected.push_back(layer(x));
+    for (size_t i = 0; i < layers.size(); ++i) EXPECT_TRUE(at::equal(outputs[i], expected[i]));
+    const auto got = gradients(x, layers, outputs), right = gradients(x, layers, expected);
+    ASSERT_EQ(got.size(), right.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(at::allclose(got[i], right[i], 1e-12, 1e-12)) << i;
+  }
+}
+
+TEST(LinearEach, LeavesOutWhatNeedsNoGradient) {
+  auto layers = make_layers(true);
+  layers[1]->weight.set_requires_grad(false);
+  const auto x = at::randn({3, 4}, at::kDouble);
+  linear_each(x, layers)[0].sum().backward();
+  EXPECT_TRUE(layers[0]->weight.grad().defined());
+  EXPECT_FALSE(layers[1]->weight.grad().defined());
+  EXPECT_FALSE(x.grad().defined());
+}
+
+struct Counted : ForwardHooks {
+  void before_forward() override { ++entered; }
+  void after_forward(const std::vector<at::Tensor>& outputs) override { num_outputs += outputs.size(); }
+  void abandon_forward() noexcept override {}
+  int entered = 0;
+  size_t num_outputs = 0;
+};
+
+TEST(LinearEach, RunsTheHooksOfEveryLayer) {
+  auto layers = make_layers(false);
+  const auto hooks = std::make_shared<Counted>();
+  for (auto& layer : layers) layer->set_forward_hooks(hooks);
+  linear_each(at::randn({3, 4}, at::kDouble), layers);
+  EXPECT_EQ(hooks->entered, 3);
+  EXPECT_EQ(hooks->num_outputs, 9U);  // each sees them all
+}
+
+}  // namespace
+}  // namespace lockstep::nn
