@@ -42,7 +42,9 @@ void must(const std::vector<std::string>& argv) {
 }  // namespace
 
 // Allocatable as EKS nodes show it: less than the machine has, by what kubelet and system keep.
-NodeShape m7i_xlarge() { return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}}; }
+NodeShape m7i_xlarge() {
+  return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}, "system"};
+}
 
 NodeShape g6_12xlarge() {
   return {"g6.12xlarge",
@@ -51,6 +53,7 @@ NodeShape g6_12xlarge() {
            {"pods", "234"},
            {"nvidia.com/gpu", "4"},
            {"vpc.amazonaws.com/efa", "1"}},
+          "gpu-worker",
           /*gpu_taint=*/true};
 }
 
@@ -149,6 +152,7 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
                  {"labels",
                   {{"kubernetes.io/os", "linux"},
                    {"kubernetes.io/arch", "amd64"},
+                   {"role", shape.role},
                    {"node.kubernetes.io/instance-type", shape.instance_type},
                    {"topology.kubernetes.io/zone", "us-east-1a"}}}}},
                {"status", {{"allocatable", shape.allocatable}, {"capacity", shape.allocatable}}}};
@@ -159,13 +163,11 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
   kubectl({"create", "-f", "-"}, node.dump());
 }
 
-std::string KubeBed::new_namespace() {
-  const std::string name = fmt::format("test-{}", ++num_namespaces_);
-  kubectl({"create", "namespace", name});
+void KubeBed::add_namespace(const std::string& name) {
+  if (run({"get", "namespace", name}).exit_code != 0) kubectl({"create", "namespace", name});
   wait_for("a service account in " + name, [&] {
     return run({"get", "serviceaccount", "default", "--namespace=" + name}).exit_code == 0;
   });
-  return name;
 }
 
 void KubeBed::wait_for(const std::string& what, const std::function<bool()>& look) {

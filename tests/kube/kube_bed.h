@@ -22,6 +22,7 @@ namespace lockstep::kube {
 struct NodeShape {
   std::string instance_type;
   std::map<std::string, std::string> allocatable;
+  std::string role;        // the label by which `lockstep cluster` and its manifests tell nodes apart
   bool gpu_taint = false;  // nvidia.com/gpu=true:NoSchedule, and the label nvidia.com/gpu.present=true
 };
 
@@ -46,8 +47,8 @@ class KubeBed {
   Json get(std::vector<std::string> arguments);
 
   void add_node(const std::string& name, const NodeShape& shape);
-  // Another of these namespaces for every test: what one leaves behind is not in the way of the next.
-  std::string new_namespace();
+  // Makes it unless it is there, and waits until pods can be made in it.
+  void add_namespace(const std::string& name);
 
   // Asks again until the answer is true. A CHECK on it coming within two minutes, with `what` and the pods'
   // state.
@@ -62,8 +63,7 @@ class KubeBed {
   void start_controllers();
 
   TemporaryFolder folder_;
-  std::string etcd_, server_;  // addresses
-  int num_namespaces_ = 0;
+  std::string etcd_, server_;       // addresses
   std::vector<Process> processes_;  // after folder_: ended before it is removed
 };
 

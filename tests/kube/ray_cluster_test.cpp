@@ -1,9 +1,9 @@
 // A head and two workers with four GPUs and an EFA interface each, on one small node and two GPU nodes, as
-// `lockstep image check` and KubeRay see them. Another manifest of that shape: LOCKSTEP_KUBE_MANIFEST=FILE.
+// `lockstep image check` and KubeRay see them. Another manifest of that shape, its image by digest, in whatever
+// namespace it names: LOCKSTEP_KUBE_MANIFEST=FILE.
 #include <gmock/gmock.h>
+#include <yaml-cpp/yaml.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <set>
 
@@ -18,11 +18,15 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 std::string manifest() {
   return env_var("LOCKSTEP_KUBE_MANIFEST").value_or(source_path("tests/kube/ray_cluster.yaml"));
+}
+
+// That the manifest's one object asks for.
+std::string namespace_of(const std::string& file) {
+  return YAML::LoadFile(file)["metadata"]["namespace"].as<std::string>("train");
 }
 
 class RayClusterOnKubernetes : public testing::Test {
@@ -36,7 +40,7 @@ class RayClusterOnKubernetes : public testing::Test {
   }
 
   void SetUp() override {
-    in_ = "--namespace=" + bed_.new_namespace();
+    bed_.add_namespace(namespace_of(manifest()));
     bed_.kubectl({"apply", "-f", manifest(), in_});
     wait_until_ready();
   }
@@ -98,7 +102,7 @@ class RayClusterOnKubernetes : public testing::Test {
   void remove_it() { bed_.kubectl({"delete", "pod", "one-more", in_}); }
 
   KubeBed& bed_ = KubeBed::shared();
-  std::string in_;
+  const std::string in_ = "--namespace=" + namespace_of(manifest());
 };
 
 class KubeCore : public RayClusterOnKubernetes {};
