@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 SETUP_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup assets build test test-ray test-ray-core demo asan tsan lint format install clean
+.PHONY: help setup assets build test test-ray test-ray-core test-kube test-kube-core demo asan tsan lint format install clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,16 @@ test-ray: assets build ## Build and run the tests on a Ray cluster of three node
 
 test-ray-core: assets build ## The core of them: start, a run, a killed worker, a submission error (5 minutes)
 	ctest --preset default -L '^ray_core$$'
+
+test-kube: ## Build and run the tests on a Kubernetes control plane with KubeRay (its own build: 12 minutes, once)
+	scripts/setup --kube $(SETUP_FLAGS)
+	$(MAKE) build
+	ctest --preset default -L '^kube$$'
+
+test-kube-core: ## The core of them: a RayCluster gets ready on GPU nodes, drift is found, all is deleted
+	scripts/setup --kube $(SETUP_FLAGS)
+	$(MAKE) build
+	ctest --preset default -L '^kube_core$$'
 
 demo: assets build ## Fine-tune SmolLM2 on WordNet on two CPU workers (five minutes on two cores, once set up)
 	scripts/demo

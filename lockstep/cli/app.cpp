@@ -108,6 +108,7 @@ int run(int argc, const char* const* argv) {
   add_recipe(root, action);
   add_transport(root, action);
   add_doctor(root, action);
+  add_image(root, action);
   add_bench(root, action);
   add_begin(root, action);
   add_show_events(root, action);

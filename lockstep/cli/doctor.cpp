@@ -52,7 +52,7 @@ void add_doctor(CLI::App& root, Action& action) {
       "Examples:\n"
       "  lockstep doctor node\n"
       "  kubectl exec POD -- lockstep doctor node --json\n"
-      "  lockstep doctor node --lock image.lock.json");
+      "  lockstep doctor node --lock images/ray.lock.yaml");
   command->callback([=, &action] { action = [=] { return doctor_node(*arguments); }; });
 }
 

@@ -19,6 +19,7 @@
 #include "lockstep/cli/commands.h"
 #include "lockstep/cli/ray_options.h"
 #include "lockstep/cli/recipe_arguments.h"
+#include "lockstep/cluster/image/image_lock.h"
 #include "lockstep/cluster/job_environment.h"
 #include "lockstep/cluster/job_package.h"
 #include "lockstep/cluster/ray_version.h"
@@ -30,7 +31,7 @@ namespace lockstep::cli {
 namespace {
 
 struct SubmitArguments : RecipeArguments {
-  std::string address, program, from, package, id;
+  std::string address, program, from, package, id, image_lock;
   bool no_wait = false, json = false;
 };
 
@@ -102,11 +103,13 @@ int submit(const SubmitArguments& arguments) {
   cluster::require_absolute_paths(recipe);
   const std::string id = arguments.id.empty() ? new_job_id(recipe.name) : arguments.id;
   cluster::check_job_id(id);
+  const Json image_lock =
+      arguments.image_lock.empty() ? Json() : cluster::ImageLock::load(arguments.image_lock).to_json();
 
   cluster::RayClient client = ray_client(arguments.address);
   check_cluster(client, recipe);
   const cluster::JobPackage package = package_of(arguments, text);
-  const Json environment = cluster::job_runtime_env(package.name, recipe.ray.runtime_env);
+  const Json environment = cluster::job_runtime_env(package.name, recipe.ray.runtime_env, image_lock);
   upload(client, package);
   client.submit(
       {.entrypoint = "python -m lockstep_ray job.json",
@@ -150,6 +153,10 @@ void add_submit(CLI::App& root, Action& action) {
       ->add_option("--submission-id", arguments->id,
                    "The job's id (default: from the run's name and the time)")
       ->type_name("ID");
+  command
+      ->add_option("--image-lock", arguments->image_lock,
+                   "The lock of the image that the nodes run (lockstep image lock), for the run's record")
+      ->type_name("FILE");
   command->add_flag("--no-wait", arguments->no_wait, "Return once the job is submitted; print its id");
   command->add_flag("--json", arguments->json,
                     "Print one JSON document at the end; the job's log to standard error");

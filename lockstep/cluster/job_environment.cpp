@@ -22,7 +22,7 @@ std::string as_text(const Json& value) { return value.is_string() ? value.get<st
 
 }  // namespace
 
-Json job_runtime_env(const std::string& package, const Json& asked) {
+Json job_runtime_env(const std::string& package, const Json& asked, const Json& image_lock) {
   Json environment = asked.is_null() ? Json::object() : asked;
   if (environment.contains("working_dir")) {
     throw ConfigError(
@@ -30,6 +30,7 @@ Json job_runtime_env(const std::string& package, const Json& asked) {
         "storage");
   }
   Json variables = our_variables();
+  if (!image_lock.is_null()) variables["LOCKSTEP_IMAGE_LOCK"] = image_lock.dump();
   const Json theirs = environment.value("env_vars", Json::object());
   if (!theirs.is_object()) {
     throw ConfigError(fmt::format("ray.runtime_env: env_vars must be a mapping, got {}", theirs.dump()));

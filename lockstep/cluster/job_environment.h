@@ -7,7 +7,8 @@
 
 namespace lockstep::cluster {
 
-// working_dir is the package; env_vars are those below. `asked` is the recipe's ray.runtime_env (a mapping,
+// working_dir is the package; env_vars are those below, and LOCKSTEP_IMAGE_LOCK with `image_lock` (ImageLock::to_json(),
+// or null for none), which goes into the run's record. `asked` is the recipe's ray.runtime_env (a mapping,
 // or null): its keys are taken as they are, and its env_vars win over ours. Throws ConfigError when it has a
 // working_dir of its own, or env_vars that are no mapping.
 //
@@ -18,6 +19,6 @@ namespace lockstep::cluster {
 //   RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S=30 then fewer workers are tried, where the run is elastic
 //   RAY_JOB_STOP_WAIT_TIME_S=120              from SIGTERM to SIGKILL: a checkpoint is saved in it; 3 by
 //   default PYTHONUNBUFFERED=1                        the log grows as it is written
-Json job_runtime_env(const std::string& package, const Json& asked);
+Json job_runtime_env(const std::string& package, const Json& asked, const Json& image_lock = nullptr);
 
 }  // namespace lockstep::cluster

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lockstep/cluster/check.h"
-#include "lockstep/cluster/image_lock.h"
+#include "lockstep/cluster/image/image_lock.h"
 #include "lockstep/cluster/network_devices.h"
 #include "lockstep/cluster/node.h"
 #include "lockstep/cluster/plugin_search.h"

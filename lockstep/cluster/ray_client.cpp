@@ -40,9 +40,10 @@ auto understood(const std::string& address, const HttpRequest& request, const Re
 }  // namespace
 
 RayClient::RayClient(std::string address, std::optional<RayToken> token)
-    : address_(std::move(address)), token_(std::move(token)), http_(address_, token_ ? token_->value : "") {}
+    : address_(std::move(address)), token_(std::move(token)), http_("ray", address_) {}
 
-HttpAnswer RayClient::ask(const HttpRequest& request) {
+HttpAnswer RayClient::ask(HttpRequest request) {
+  if (token_) request.headers["Authorization"] = "Bearer " + token_->value;
   HttpAnswer answer = http_.send(request);
   if (answer.status == 401 || (answer.status == 403 && !token_)) {
     throw ConfigError(fmt::format(

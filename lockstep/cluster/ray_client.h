@@ -55,7 +55,7 @@ class RayClient {
   void stop(const std::string& id);
 
  private:
-  HttpAnswer ask(const HttpRequest& request);
+  HttpAnswer ask(HttpRequest request);
   HttpAnswer ask_about_job(const std::string& id, HttpRequest request);
   Json json_of(const HttpRequest& request, const HttpAnswer& answer);
 

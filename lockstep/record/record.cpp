@@ -6,6 +6,25 @@
 #include "lockstep/base/optional_json.h"
 
 namespace lockstep::record {
+namespace {
+
+// The lock of the image that the workers run in, which `lockstep submit --image-lock` passes on as JSON.
+constexpr const char* kImageLockVariable = "LOCKSTEP_IMAGE_LOCK";
+
+Json image_lock_in(const std::map<std::string, std::string>& environment) {
+  const auto found = environment.find(kImageLockVariable);
+  if (found == environment.end()) return nullptr;
+  Json lock = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
+  return lock.is_object() ? lock : Json(found->second);
+}
+
+std::map<std::string, std::string> without_image_lock(std::map<std::string, std::string> environment) {
+  environment.erase(kImageLockVariable);
+  return environment;
+}
+
+}  // namespace
+
 Json Record::to_json() const {
   return {{"version", 1},
           {"started", started},
@@ -15,7 +34,8 @@ Json Record::to_json() const {
           {"binary_sha256", binary_sha256},
           {"libraries", libraries},
           {"hosts", hosts},
-          {"environment", environment},
+          {"image_lock", image_lock_in(environment)},
+          {"environment", without_image_lock(environment)},
           {"data_sha256", data_sha256},
           {"weights_sha256", weights_sha256},
           {"results", results},

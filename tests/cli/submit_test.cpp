@@ -65,14 +65,15 @@ TEST_F(Submit, WhatIsWrongIsSaidInOneLineBeforeAnythingIsSent) {
   expect_refusal({"train.stpes=1"}, 2, "train.stpes");
   expect_refusal({"run.dir=runs/x"}, 2, "run.dir: \"runs/x\" is relative");
   expect_refusal({"scaling.num_workers=4"}, 2, "Ray counts 2 GPUs, 4 wanted");
-  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2, "train.global_batch must be a multiple of");
+  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2,
+                 "train.global_batch must be a multiple of");
   server_.with([](FakeRay& ray) { ray.version = "1.13.0"; });
   expect_refusal({}, 2, "runs Ray 1.13.0");
 }
 
 TEST_F(Submit, AFolderThatIsNoPackageIsRefused) {
-  const Finished finished = lockstep({"submit", folder_ / "recipe.yaml", "--package", folder_.path(),
-                                      "--ray-address", server_.address()});
+  const Finished finished = lockstep(
+      {"submit", folder_ / "recipe.yaml", "--package", folder_.path(), "--ray-address", server_.address()});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_THAT(finished.err, AllOf(StartsWith("lockstep: error: "), HasSubstr("deploy/package")));
 }
@@ -105,6 +106,16 @@ TEST_F(Submit, UploadsOncePrintsTheLogAndEndsAsTheJobDoes) {
     ASSERT_EQ(ray.packages.size(), 1);
     EXPECT_EQ(job.at("runtime_env").at("working_dir"), "gcs://" + ray.packages.begin()->first);
     EXPECT_THAT(ray.packages.begin()->second, StartsWith("PK"));
+  });
+}
+
+TEST_F(Submit, TheLockOfTheNodesImageGoesWithTheJob) {
+  expect_refusal({"--image-lock", folder_ / "no-such.yaml"}, 2, "lock: " + (folder_ / "no-such.yaml"));
+  write("ray.lock.yaml", "version: 1\nimage: r.example/ray@sha256:ab\n");
+  EXPECT_EQ(submit({"--image-lock", folder_ / "ray.lock.yaml", "--no-wait"}).exit_code, 0);
+  server_.with([](FakeRay& ray) {
+    EXPECT_EQ(ray.submissions.at(0).at("runtime_env").at("env_vars").at("LOCKSTEP_IMAGE_LOCK"),
+              R"({"version":1,"image":"r.example/ray@sha256:ab"})");
   });
 }
 

@@ -1,7 +1,8 @@
-#include "lockstep/cluster/image_lock.h"
+#include "lockstep/cluster/image/image_lock.h"
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "lockstep/base/error.h"
@@ -37,14 +38,44 @@ TEST(ImageLock, IsReadAsWritten) {
 }
 
 TEST(ImageLock, WhatIsNoLockIsRefusedByName) {
-  EXPECT_THAT(refusal("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("no mapping"));
+  EXPECT_THAT(refusal("version: 1\nimage: ]"), HasSubstr("not valid YAML"));
   EXPECT_THAT(refusal(R"({"libraries": {}})"), HasSubstr("\"version\" is not 1"));
   EXPECT_THAT(refusal(R"({"version": 1, "libraries": {"ncll": "2"}})"),
               HasSubstr("no library \"ncll\" is known"));
   EXPECT_THAT(refusal(R"({"version": 1, "libraries": {"nccl": 2}})"),
-              HasSubstr("the version of nccl is no string"));
+              HasSubstr("the version of nccl is no text"));
+  EXPECT_THAT(refusal("version: 1\nlibraries:\n  nccl: 2.28\n"), HasSubstr("put it in quotes"));
   EXPECT_THAT(refusal(R"({"version": 1, "digest": "x"})"), HasSubstr("\"digest\" is no key"));
   EXPECT_THROW(ImageLock::load("/no/such/lock"), ConfigError);
+}
+
+TEST(ImageLock, WhatIsSavedIsReadBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "images/ray.lock.yaml";
+  const ImageLock saved = {.image = "r.example/ray@sha256:" + std::string(64, 'a'),
+                           .tag = "1.0",  // which YAML would read as a number
+                           .locked = "2026-01-02T03:04:05.678Z",
+                           .platform = "linux/amd64",
+                           .manifest = "sha256:" + std::string(64, 'b'),
+                           .config = "sha256:" + std::string(64, 'c'),
+                           .created = "2026-01-01T00:00:00Z",
+                           .components = {{"cuda", "13.0"}, {"nccl", ""}},
+                           .libraries = {{"nccl", "2.28"}}};
+  saved.save(path);
+  EXPECT_THAT(read_file(path), HasSubstr("nccl: not stated"));
+  const ImageLock read = ImageLock::load(path);
+  EXPECT_EQ(read.to_json(), saved.to_json());
+  EXPECT_EQ(read.tag, "1.0");
+  EXPECT_EQ(read.components.at("nccl"), "");
+  EXPECT_EQ(read.libraries.at("nccl"), "2.28");
+  EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
+}
+
+TEST(ImageLock, AFolderThatCannotBeMadeIsSaid) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "images") << "a file";
+  EXPECT_THROW(ImageLock().save(folder / "images/ray.lock.yaml"), IoError);
 }
 
 TEST(ImageLock, VersionsMatchByWholeNumbers) {

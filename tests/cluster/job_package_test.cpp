@@ -104,6 +104,12 @@ TEST_F(Package, WhatIsNoPackageOrNoProgramIsRefused) {
   EXPECT_THAT([&] { make_job_package(options()); }, ThrowsMessage<ConfigError>(HasSubstr("make it again")));
 }
 
+TEST(JobEnvironment, TheImagesLockGoesWithTheJob) {
+  const Json environment = job_runtime_env("x.zip", nullptr, {{"version", 1}});
+  EXPECT_EQ(environment.at("env_vars").at("LOCKSTEP_IMAGE_LOCK"), R"({"version":1})");
+  EXPECT_FALSE(job_runtime_env("x.zip", nullptr).at("env_vars").contains("LOCKSTEP_IMAGE_LOCK"));
+}
+
 TEST(JobEnvironment, TheRecipesWordsStandBesideOursAndItsVariablesWin) {
   const Json environment = job_runtime_env(
       "x.zip", {{"pip", {"wandb"}}, {"env_vars", {{"RAY_DEDUP_LOGS", 1}, {"NCCL_DEBUG", "INFO"}}}});

@@ -54,6 +54,17 @@ TEST_F(RecordTest, HoldsWhatItWasGiven) {
   EXPECT_EQ(json["data_sha256"]["text.jsonl"], "cd34");
 }
 
+TEST_F(RecordTest, TheImagesLockIsAnObjectOfItsOwn) {
+  Record record = at_start();
+  EXPECT_TRUE(record.to_json()["image_lock"].is_null());
+  record.environment["LOCKSTEP_IMAGE_LOCK"] = R"({"version": 1, "image": "r.example/ray@sha256:ab"})";
+  const Json json = record.to_json();
+  EXPECT_EQ(json["image_lock"]["image"], "r.example/ray@sha256:ab");
+  EXPECT_EQ(json["environment"], Json({{"OMP_NUM_THREADS", "1"}}));
+  record.environment["LOCKSTEP_IMAGE_LOCK"] = "{cut";
+  EXPECT_EQ(record.to_json()["image_lock"], "{cut");
+}
+
 TEST_F(RecordTest, IsReplacedWholeAtTheEnd) {
   Record record = at_start();
   write_record(run_, record);
