@@ -21,7 +21,7 @@ TEST(Completion, BashOffersCommandsAndOptionsOfThePlace) {
   EXPECT_THAT(
       offered("lockstep ''"),
       HasSubstr(
-          " train submit jobs checkpoints replay recipe transport doctor bench begin show-events version "
+          " train submit jobs cluster checkpoints replay recipe transport doctor bench begin show-events version "
           "completion --help "));
   EXPECT_THAT(offered("lockstep recipe sh"), HasSubstr(" show "));
   EXPECT_THAT(offered("lockstep train x.yaml --d"), HasSubstr(" --dry-run "));

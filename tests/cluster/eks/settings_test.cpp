@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
 
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/env_file.h"
@@ -161,6 +165,38 @@ TEST(EnvFile, RefusesWhatItCannotRead) {
               HasSubstr("GPUS_PER_NODE is 8, and g6.12xlarge has 4"));
   EXPECT_THAT(refusal([] { read_env("NODE_AMI_FAMILY=Bottlerocket\n"); }),
               HasSubstr("must be AmazonLinux2023"));
+}
+
+std::string page() {
+  std::ifstream file(source_path("docs/cluster.md"));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ClusterPage, HasARowForEveryKeyWithItsDefaultAndNoOther) {
+  const std::string text = page();
+  const size_t begin = text.find("## Settings"), end = text.find("## Instance types");
+  std::istringstream table(text.substr(begin, end - begin));
+  std::map<std::string, std::string> rows;
+  for (std::string line; std::getline(table, line);) {
+    if (line.starts_with("| `")) rows[line.substr(3, line.find('`', 3) - 3)] = line;
+  }
+  for (const auto& key : cluster_keys()) {
+    const auto row = rows.extract(key.path);
+    ASSERT_FALSE(row.empty()) << key.path << " is not on the page";
+    const Json value = key.field.write(ClusterSettings());
+    const std::string shown =
+        value.is_null() ? "–" : "`" + (value.is_string() ? value.get<std::string>() : value.dump()) + "`";
+    EXPECT_THAT(row.mapped(), HasSubstr("| " + shown + " |")) << key.path;
+    for (const std::string& choice : key.range.choices)
+      EXPECT_THAT(row.mapped(), HasSubstr("`" + choice + "`"));
+  }
+  EXPECT_THAT(rows, testing::IsEmpty());
+}
+
+TEST(ClusterPage, NamesEveryInstanceTypeAndVariable) {
+  const std::string text = page();
+  for (const InstanceType& type : instance_types()) EXPECT_THAT(text, HasSubstr(std::string(type.name)));
+  for (const EnvVariable& variable : env_variables()) EXPECT_THAT(text, HasSubstr("`" + variable.name + "`"));
 }
 
 }  // namespace
