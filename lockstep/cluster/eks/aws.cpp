@@ -20,7 +20,7 @@ std::string short_name(const Command& command) {
 // "An error occurred (CODE) when calling the OPERATION operation: MESSAGE", which may go on over lines.
 [[noreturn]] void fail(const Command& command, const CommandResult& result) {
   static const std::regex answer(
-      R"(An error occurred \(([^)]+)\) when calling the \S+ operation[^:]*: ([^\n]*))");
+      R"(An error occurred \(([^)]+)\) when calling the \S+ operation(?: \(reached max retries: \d+\))?: ([^\n]*))");
   std::smatch found;
   if (std::regex_search(result.err, found, answer))
     throw AwsError(fmt::format("{}: {}: {}", short_name(command), found[1].str(), found[2].str()), found[1]);

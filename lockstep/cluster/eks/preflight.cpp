@@ -116,7 +116,7 @@ class Looker {
     for (const Json& entry : part_of(answer, "clusterVersions")) {
       known.push_back(text_of(entry, "clusterVersion"));
       if (known.back() != version) continue;
-      const std::string end = text_of(entry, "endOfStandardSupportDate").substr(0, 10);
+      const std::string end = date_of(entry, "endOfStandardSupportDate");
       const bool is_past =
           text_of(entry, "versionStatus") == "EXTENDED_SUPPORT" || (!end.empty() && end < today_);
       result_.extended_support = is_past;

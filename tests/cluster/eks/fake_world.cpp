@@ -1,4 +1,4 @@
-#include "fake_world.h"
+#include "tests/cluster/eks/fake_world.h"
 
 #include <fmt/format.h>
 

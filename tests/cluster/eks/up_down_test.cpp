@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iostream>
 
-#include "fake_world.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/capacity_search.h"
 #include "lockstep/cluster/eks/down.h"
 #include "lockstep/cluster/eks/plan.h"
 #include "lockstep/cluster/eks/up.h"
+#include "tests/cluster/eks/fake_world.h"
 
 namespace lockstep::cluster::eks {
 namespace {
