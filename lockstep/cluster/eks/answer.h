@@ -19,8 +19,8 @@ inline std::string text_of(const Json& json, const std::string& key) {
 inline int64_t number_of(const Json& json, const std::string& key) {
   return json.is_object() && json.contains(key) && json[key].is_number() ? json[key].get<int64_t>() : 0;
 }
-// "2026-01-02" of a time, which the command line gives as text (version 2) or as seconds since 1970 (version 1); ""
-// where there is none.
+// "2026-01-02" of a time, which the command line gives as text (version 2) or as seconds since 1970 (version
+// 1); "" where there is none.
 inline std::string date_of(const Json& json, const std::string& key) {
   constexpr size_t kLength = 10;
   const Json time = json.is_object() && json.contains(key) ? json[key] : Json();

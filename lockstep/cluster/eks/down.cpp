@@ -108,6 +108,12 @@ class Remover {
   }
 
   void remove_cluster(const World& world) {
+    // It cannot be removed before it is made.
+    if (world.cluster_status == "CREATING")
+      run("waiting for the cluster, which is being made",
+          {.argv = {"aws", "eks", "wait", "cluster-active", "--region", settings_.region, "--name",
+                    settings_.name},
+           .timeout = minutes(40)});
     if (world.cluster_status == "DELETING")
       run("waiting until the cluster is gone", {.argv = {"aws", "eks", "wait", "cluster-deleted", "--region",
                                                          settings_.region, "--name", settings_.name},

@@ -7,7 +7,9 @@
 #include <map>
 #include <regex>
 
+#include "lockstep/base/split.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/manifest/cluster_config.h"
 
 namespace lockstep::cluster::eks {
 namespace {
@@ -41,6 +43,7 @@ class Looker {
     if (!settings_.existing)
       quota(result_.deployment.system_type(), settings_.system_nodes.count, "system quota");
     image();
+    if (!settings_.existing && result_.world.cluster_status.empty()) dry_run();
     return std::move(result_);
   }
 
@@ -274,6 +277,28 @@ class Looker {
     if (settings_.image.is_pinned()) return good("image", reference);
     note("image", reference + " is a tag", "it can move between two pods of one run",
          "set image.reference to one with a digest: `cluster up` wants it");
+  }
+
+  // eksctl reads what it will be given, and prints what it understood: it drops keys that it does not know in
+  // silence.
+  void dry_run() {
+    const Command command{.argv = {"eksctl", "create", "cluster", "-f", "-", "--dry-run"},
+                          .input = manifest::whole_config(result_.deployment).to_text(),
+                          .timeout = std::chrono::minutes(2)};
+    const CommandResult ran = aws_.runner().run(command);
+    if (ran.exit_code != 0 || ran.timed_out) {
+      const std::string said = trimmed(ran.err.empty() ? ran.out : ran.err);
+      return fault("eksctl", "refuses the generated settings: " + said.substr(said.rfind('\n') + 1),
+                   "it would refuse them for the real cluster too",
+                   "see `lockstep cluster plan FILE --out FOLDER`");
+    }
+    const std::string& reservation = result_.deployment.reservation;
+    const bool is_lost =
+        !reservation.empty() && ran.out.find("capacityReservationID: " + reservation) == std::string::npos;
+    if (is_lost)
+      return fault("eksctl", "does not take the reservation over into its settings",
+                   "the nodes would be launched outside of it", "take another version of eksctl");
+    good("eksctl", "takes the generated settings (dry run)");
   }
 
   Aws& aws_;

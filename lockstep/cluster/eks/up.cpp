@@ -82,9 +82,16 @@ class Maker {
     return group != world.node_groups.end() && group->second.status == "ACTIVE" && group->second.desired > 0;
   }
 
+  // Also while they are being made: the reservation is theirs.
+  bool needs_no_room(const World& world) const {
+    const auto group = world.node_groups.find(settings_.gpu_nodes.name);
+    return has_gpu_nodes(world) || (group != world.node_groups.end() && (group->second.status == "CREATING" ||
+                                                                         group->second.status == "UPDATING"));
+  }
+
   void find_room() {
     if (settings_.gpu_nodes.capacity != "search") return;
-    if (has_gpu_nodes(world())) return;
+    if (needs_no_room(world())) return;
     const auto lasting = settings_.expires_after.value_or(settings_.gpu_nodes.reserve_for);
     const std::string end = format_utc(surroundings_.now() + lasting).substr(0, 19) + "Z";
     surroundings_.say(fmt::format("looking for {} x {} in {}", settings_.gpu_nodes.count,
@@ -140,10 +147,8 @@ class Maker {
     const auto with_config = [&](std::vector<std::string> argv) {
       return Command{.argv = std::move(argv), .input = config.to_text(), .timeout = minutes(40)};
     };
-    run_command("the cluster is there; looking after what belongs to it",
-                {.argv = {"eksctl", "utils", "associate-iam-oidc-provider", "--region", settings_.region,
-                          "--cluster", settings_.name, "--approve"},
-                 .timeout = minutes(10)});
+    surroundings_.say("the cluster is there; looking after what belongs to it");
+    make_identities_possible();
     run_command("add-ons", with_config({"eksctl", "create", "addon", "-f", "-"}));
     if (!settings_.storage.s3.empty())
       run_command("the pods' identity",
@@ -154,6 +159,14 @@ class Maker {
       run_command("the system nodes", with_config({"eksctl", "create", "nodegroup", "-f", "-"}));
     else
       wait_for_group(now, settings_.system_nodes.name);
+  }
+
+  // Pods get an identity in AWS by the cluster's OIDC provider.
+  void make_identities_possible() {
+    run_command("the cluster's identity provider",
+                {.argv = {"eksctl", "utils", "associate-iam-oidc-provider", "--region", settings_.region,
+                          "--cluster", settings_.name, "--approve"},
+                 .timeout = minutes(10)});
   }
 
   void wait_for_group(const World& now, const std::string& name) {
@@ -183,7 +196,10 @@ class Maker {
   }
 
   void make_gpu_nodes() {
-    if (settings_.existing && !settings_.storage.s3.empty()) run(create_service_account(deployment_));
+    if (settings_.existing && !settings_.storage.s3.empty()) {
+      make_identities_possible();
+      run(create_service_account(deployment_));
+    }
     const std::string& name = settings_.gpu_nodes.name;
     remove_failed_group(name);
     const World now = world();

@@ -136,6 +136,12 @@ ManifestFile gpu_nodes_config(const Deployment& deployment) {
           {config}};
 }
 
+ManifestFile whole_config(const Deployment& deployment) {
+  ManifestFile whole = cluster_config(deployment);
+  whole.documents[0]["managedNodeGroups"].push_back(gpu_nodes(deployment));
+  return whole;
+}
+
 ManifestFile service_account_config(const Deployment& deployment) {
   Json config = config_of(deployment);
   config["iam"] = {{"withOIDC", true}, {"serviceAccounts", service_accounts(deployment)}};

@@ -16,4 +16,7 @@ ManifestFile gpu_nodes_config(const eks::Deployment& deployment);
 // a new one cluster_config has it).
 ManifestFile service_account_config(const eks::Deployment& deployment);
 
+// Both in one, for eksctl's dry run.
+ManifestFile whole_config(const eks::Deployment& deployment);
+
 }  // namespace lockstep::cluster::manifest

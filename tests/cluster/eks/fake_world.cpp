@@ -67,7 +67,7 @@ CommandResult FakeWorld::run(const Command& command) {
 }
 
 void FakeWorld::fail_half_way(const Command& command) {
-  if (begins(command.argv, {"eksctl", "create", "cluster"})) {
+  if (begins(command.argv, {"eksctl", "create", "cluster"}) && !has(command.argv, "--dry-run")) {
     cluster_status = "ACTIVE";  // and no system nodes
     stacks["eksctl-lockstep-cluster"] = "CREATE_COMPLETE";
   }
@@ -302,6 +302,9 @@ void FakeWorld::remove_cluster() {
 CommandResult FakeWorld::eksctl(const Command& command) {
   const Words& argv = command.argv;
   if (begins(argv, {"eksctl", "version"})) return {.out = "0.231.0\n"};
+  if (has(argv, "--dry-run"))
+    return eksctl_drops_reservation ? CommandResult{.out = "kind: ClusterConfig\n"}
+                                    : CommandResult{.out = command.input};
   if (begins(argv, {"eksctl", "create", "cluster"})) {
     if (!cluster_status.empty() || !stacks.empty())
       return {.exit_code = 1, .err = "the cluster's stack is there already\n"};

@@ -43,6 +43,7 @@ class FakeWorld : public CommandRunner {
   std::string qos = "Guaranteed";
   int ray_gpus = 8;
   int64_t efa_per_node = 1;
+  bool eksctl_drops_reservation = false;
   bool leaves_things_behind = true;  // volumes, log groups, interfaces that eksctl forgets
 
   // What is there.
