@@ -15,16 +15,16 @@ help: ## List these commands
 setup: ## Install Debian packages and pinned wheels (a second when they are there)
 	scripts/setup $(SETUP_FLAGS)
 
-assets: ## Make the demo's model and text, once, in the cache, and what the tests need: an S3 server, Ray
-	scripts/setup --demo --s3 --ray $(SETUP_FLAGS)
+assets: ## Make the demo's model and text, once, in the cache, and what the tests need: S3, AWS, Ray
+	scripts/setup --demo --s3 --aws --ray $(SETUP_FLAGS)
 	scripts/demo_assets
 
 build: setup ## Build the libraries, the programs and the tests
 	cmake --preset default
 	cmake --build --preset default -j $(JOBS)
 
-test: assets build ## Build and run the tests: one process (unit), several (multi_node), an S3 server (s3)
-	ctest --preset default -L '^(unit|multi_node|s3)$$' -j $(JOBS)
+test: assets build ## Build and run the tests: one process (unit), several (multi_node), S3 (s3), AWS (aws)
+	ctest --preset default -L '^(unit|multi_node|s3|aws)$$' -j $(JOBS)
 
 test-ray: assets build ## Build and run the tests on a Ray cluster of three nodes, as root (15 minutes on two cores)
 	ctest --preset default -L '^ray$$'

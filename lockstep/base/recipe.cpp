@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <string_view>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/recipe_keys.h"
@@ -45,17 +44,6 @@ Recipe from_settings(const RecipeSettings& settings, const std::string& origin) 
   return recipe;
 }
 
-// Sets object["a"]["b"] for the path "a.b".
-void put(Json& object, std::string_view path, Json value) {
-  const size_t dot = path.find('.');
-  Json& child = object[std::string(path.substr(0, dot))];
-  if (dot == path.npos) {
-    child = std::move(value);
-  } else {
-    put(child, path.substr(dot + 1), std::move(value));
-  }
-}
-
 }  // namespace
 
 Recipe Recipe::load(const std::string& path, const std::vector<std::string>& overrides) {
@@ -70,11 +58,6 @@ Recipe Recipe::parse(const std::string& yaml, const std::string& origin,
   return from_settings(read_settings(yaml, origin, overrides, paths_of(recipe_keys())), origin);
 }
 
-Json Recipe::effective() const {
-  Json result = Json::object();
-  for (const auto& key : recipe_keys())
-    put(result, key.path, key.is_idle(*this) ? Json() : key.field.write(*this));
-  return result;
-}
+Json Recipe::effective() const { return values_of(recipe_keys(), *this); }
 
 }  // namespace lockstep

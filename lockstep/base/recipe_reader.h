@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/nearest.h"
 #include "lockstep/base/recipe_key.h"
 #include "lockstep/base/recipe_settings.h"
@@ -40,6 +42,18 @@ void read_keys(const std::vector<RecipeKey<Owner>>& keys, const RecipeSettings& 
     if (found == settings.end() || !key.is_idle(owner)) continue;
     found->second.complain(fmt::format("has no effect {}: remove it", key.idle(owner)));
   }
+}
+
+// What every key of the table has, nested as its path says; null for one that has no effect.
+template <typename Owner>
+Json values_of(const std::vector<RecipeKey<Owner>>& keys, const Owner& owner) {
+  Json values = Json::object();
+  for (const auto& key : keys) {
+    std::string pointer = "/" + key.path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    values[Json::json_pointer(pointer)] = key.is_idle(owner) ? Json() : key.field.write(owner);
+  }
+  return values;
 }
 
 }  // namespace lockstep

@@ -134,6 +134,18 @@ RecipeSettings flatten(const YAML::Node& mapping, const std::string& name, const
   return flattener.take();
 }
 
+void apply_overrides(RecipeSettings& settings, const std::vector<std::string>& overrides,
+                     const std::vector<std::string>& known) {
+  for (const std::string& text : overrides) {
+    Flattener flattener{std::string(kCommandLine), known};
+    flattener.add(parse_override(text));
+    for (const auto& [key, value] : flattener.take()) {
+      settings.erase(key);
+      if (!value.node.IsNull()) settings.emplace(key, value);
+    }
+  }
+}
+
 RecipeSettings read_settings(const std::string& yaml, const std::string& origin,
                              const std::vector<std::string>& overrides,
                              const std::vector<std::string>& known) {
@@ -143,14 +155,7 @@ RecipeSettings read_settings(const std::string& yaml, const std::string& origin,
                                   document.IsNull() ? "empty" : "not a recipe"));
   }
   RecipeSettings settings = flatten(document, "", origin, known);
-  for (const std::string& text : overrides) {
-    Flattener flattener{std::string(kCommandLine), known};
-    flattener.add(parse_override(text));
-    for (const auto& [key, value] : flattener.take()) {
-      settings.erase(key);
-      if (!value.node.IsNull()) settings.emplace(key, value);
-    }
-  }
+  apply_overrides(settings, overrides, known);
   return settings;
 }
 

@@ -18,9 +18,13 @@ using RecipeSettings = std::map<std::string, RecipeValue>;  // by key
 RecipeSettings flatten(const YAML::Node& mapping, const std::string& name, const std::string& origin,
                        const std::vector<std::string>& known);
 
-// Flattens a recipe's text and puts "key=value" overrides in the place of what they replace. An
-// override without a value ("train.epochs=") takes the setting away. Throws ConfigError
-// as flatten() does, and for text that is not UTF-8 or not YAML.
+// Puts "key=value" overrides in the place of what they replace. An override without a value
+// ("train.epochs=") takes the setting away. Throws ConfigError as flatten() does.
+void apply_overrides(RecipeSettings& settings, const std::vector<std::string>& overrides,
+                     const std::vector<std::string>& known);
+
+// Flattens a recipe's text and applies the overrides. Throws ConfigError as flatten() does, and for text
+// that is not UTF-8 or not YAML.
 RecipeSettings read_settings(const std::string& yaml, const std::string& origin,
                              const std::vector<std::string>& overrides,
                              const std::vector<std::string>& known);

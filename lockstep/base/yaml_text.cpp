@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace lockstep {
 namespace {
@@ -12,6 +13,13 @@ bool is_plain_list(const Json& value) {
          std::none_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
 }
 
+// Dates ("2012-10-17"), base 60 ("1:30") and grouped digits ("1_000") are not text in YAML 1.1, which others
+// read.
+bool is_number_of_yaml_1_1(const std::string& text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) &&
+         text.find_first_not_of("0123456789-:_.+TtZ ") == text.npos && text.find_first_of("-:_") != text.npos;
+}
+
 // A string that YAML would read as a number, a truth value or null needs its quotes. (The emitter
 // itself knows those that break the syntax.)
 bool needs_quotes(const std::string& text) {
@@ -19,7 +27,7 @@ bool needs_quotes(const std::string& text) {
   bool as_bool;
   double as_number;
   return text.empty() || YAML::IsNullString(text) || YAML::convert<bool>::decode(node, as_bool) ||
-         YAML::convert<double>::decode(node, as_number);
+         YAML::convert<double>::decode(node, as_number) || is_number_of_yaml_1_1(text);
 }
 
 void emit(YAML::Emitter& out, const Json& value) {

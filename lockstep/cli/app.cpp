@@ -103,6 +103,7 @@ int run(int argc, const char* const* argv) {
   add_train(root, action);
   add_submit(root, action);
   add_jobs(root, action);
+  add_cluster(root, action);
   add_checkpoints(root, action);
   add_replay(root, action);
   add_recipe(root, action);

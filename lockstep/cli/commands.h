@@ -12,6 +12,7 @@ using Action = std::function<int()>;  // returns the exit code
 void add_train(CLI::App& root, Action& action);
 void add_submit(CLI::App& root, Action& action);
 void add_jobs(CLI::App& root, Action& action);
+void add_cluster(CLI::App& root, Action& action);
 void add_begin(CLI::App& root, Action& action);
 void add_show_events(CLI::App& root, Action& action);
 void add_checkpoints(CLI::App& root, Action& action);

@@ -25,7 +25,7 @@ int doctor_node(const NodeArguments& arguments) {
   } else {
     std::cout << checks_text(checks) << std::endl;
   }
-  require_no_fault(checks);
+  require_no_fault(checks, "doctor");
   return 0;
 }
 

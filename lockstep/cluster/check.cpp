@@ -54,12 +54,12 @@ Json checks_json(const std::vector<Check>& checks) {
   return {{"version", 1}, {"faults", count(checks, CheckState::kFault)}, {"checks", list}};
 }
 
-void require_no_fault(const std::vector<Check>& checks) {
+void require_no_fault(const std::vector<Check>& checks, const std::string& who) {
   const auto is_fault = [](const Check& check) { return check.state == CheckState::kFault; };
   const auto first = std::find_if(checks.begin(), checks.end(), is_fault);
   if (first == checks.end()) return;
   const int64_t others = count(checks, CheckState::kFault) - 1;
-  const std::string message = fmt::format("doctor: {}: {}. {}{}", first->name, first->saw, first->fix,
+  const std::string message = fmt::format("{}: {}: {}. {}{}", who, first->name, first->saw, first->fix,
                                           others > 0 ? fmt::format(" (and {} more)", others) : "");
   const bool network = std::any_of(checks.begin(), checks.end(), [&](const Check& check) {
     return is_fault(check) && check.area == CheckArea::kNetwork;

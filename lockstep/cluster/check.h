@@ -1,4 +1,5 @@
-// One thing that `lockstep doctor` looked at, in words for people: what it saw, why it matters, the fix.
+// One thing that was looked at before training or before a cluster is made, in words for people: what it saw,
+// why it matters, the fix.
 #pragma once
 
 #include <string>
@@ -32,7 +33,7 @@ std::string checks_text(const std::vector<Check>& checks);
 Json checks_json(const std::vector<Check>& checks);
 
 // Throws for the first fault: TransportError (exit code 5) when one of the network is among them, else
-// ConfigError (2). Returns when there is none.
-void require_no_fault(const std::vector<Check>& checks);
+// ConfigError (2). Returns when there is none. `who` looked: the message's first word.
+void require_no_fault(const std::vector<Check>& checks, const std::string& who);
 
 }  // namespace lockstep::cluster

@@ -21,7 +21,8 @@ TEST(YamlText, NestsKeysAndKeepsListsOfPlainValuesInOneLine) {
 }
 
 TEST(YamlText, AStringThatLooksLikeSomethingElseIsQuoted) {
-  for (const char* text : {"0.1", "true", "no", "null", "", "~", "1e5", "a: b", "# x", "- x", "plain"}) {
+  for (const char* text : {"0.1", "true", "no", "null", "", "~", "1e5", "a: b", "# x", "- x", "2012-10-17",
+                           "1:30", "1_000", "plain"}) {
     const YAML::Node read = YAML::Load(yaml_text({{"key", text}}))["key"];
     EXPECT_EQ(read.as<std::string>(), text);
     EXPECT_EQ(read.Tag(), std::string(text) == "plain" ? "?" : "!") << text;

@@ -34,11 +34,11 @@ TEST(Checks, AreJsonWithAllTheirWords) {
 }
 
 TEST(Checks, AFaultOfTheNetworkIsExitCode5AndOthersAre2) {
-  EXPECT_NO_THROW(require_no_fault({kGood, kNote}));
-  EXPECT_THROW(require_no_fault({kGood, kMachineFault}), ConfigError);
-  EXPECT_THROW(require_no_fault({kMachineFault, kNetworkFault}), TransportError);
+  EXPECT_NO_THROW(require_no_fault({kGood, kNote}, "doctor"));
+  EXPECT_THROW(require_no_fault({kGood, kMachineFault}, "doctor"), ConfigError);
+  EXPECT_THROW(require_no_fault({kMachineFault, kNetworkFault}, "doctor"), TransportError);
   try {
-    require_no_fault({kGood, kMachineFault, kNetworkFault});
+    require_no_fault({kGood, kMachineFault, kNetworkFault}, "doctor");
   } catch (const TransportError& error) {
     EXPECT_STREQ(error.what(), "doctor: driver: too old. a newer one (and 1 more)");
   }

@@ -45,7 +45,7 @@ TEST(CheckNode, NcclIsTheOneThatTorchBrings) {
 
 TEST(CheckNode, OfAPlainMachineFindsNoFault) {
   const MadeUpNode made;
-  EXPECT_NO_THROW(require_no_fault(check_node(made.node, std::nullopt)));
+  EXPECT_NO_THROW(require_no_fault(check_node(made.node, std::nullopt), "doctor"));
 }
 
 }  // namespace

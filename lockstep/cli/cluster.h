@@ -1,0 +1,45 @@
+// What the commands of `lockstep cluster` share: arguments, and programs that Ctrl-C ends in good order.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "lockstep/cli/commands.h"
+#include "lockstep/cluster/eks/surroundings.h"
+#include "lockstep/launch/stop_signals.h"
+
+namespace lockstep::cli {
+
+struct ClusterArguments {
+  std::string path;
+  std::vector<std::string> overrides;
+};
+
+// FILE and KEY=VALUE...
+void add_cluster_settings(CLI::App& command, ClusterArguments& arguments);
+
+// While one lives, SIGINT, SIGTERM and SIGHUP end the program that runs, or the wait, with InterruptedError;
+// the next of them the next. Progress goes to standard error.
+class ClusterSession {
+ public:
+  ClusterSession();
+  const cluster::eks::Surroundings& surroundings() const { return surroundings_; }
+
+ private:
+  bool stop_asked();
+  void pause(std::chrono::seconds time);
+
+  launch::StopSignals signals_;
+  cluster::ProcessRunner runner_;
+  cluster::eks::Surroundings surroundings_;
+};
+
+// "2026-01-02", in UTC.
+std::string today();
+
+void add_cluster_plan(CLI::App& cluster, Action& action);
+void add_cluster_up(CLI::App& cluster, Action& action);
+void add_cluster_down(CLI::App& cluster, Action& action);
+
+}  // namespace lockstep::cli

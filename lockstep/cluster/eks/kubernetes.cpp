@@ -1,0 +1,41 @@
+#include "lockstep/cluster/eks/kubernetes.h"
+
+#include <fmt/format.h>
+
+#include "lockstep/base/error.h"
+
+namespace lockstep::cluster::eks {
+
+void run_step(CommandRunner& runner, const Step& step) {
+  Command command = step.command;
+  if (step.input_command) command.input = run_or_throw(runner, *step.input_command);
+  run_or_throw(runner, command);
+}
+
+Kubernetes::Kubernetes(CommandRunner& runner, const Deployment& deployment)
+    : runner_(runner), kubeconfig_(folder_ / "kubeconfig") {
+  run_step(runner_, fetch_kubeconfig(deployment, kubeconfig_));
+}
+
+void Kubernetes::run(const Step& step) { run_step(runner_, step); }
+
+Json Kubernetes::get(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "get");
+  arguments.insert(arguments.end(), {"--output", "json"});
+  const std::string out = kubectl(arguments);
+  Json answer = Json::parse(out, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object())
+    throw CommandError(fmt::format("kubectl get {}: its answer is no JSON", arguments.at(1)));
+  return answer;
+}
+
+std::string Kubernetes::kubectl(std::vector<std::string> arguments, const std::string& input,
+                                std::chrono::milliseconds timeout) {
+  arguments.insert(arguments.begin(), "kubectl");
+  return run_or_throw(runner_, {.argv = std::move(arguments),
+                                .env = {{"KUBECONFIG", kubeconfig_}},
+                                .input = input,
+                                .timeout = timeout});
+}
+
+}  // namespace lockstep::cluster::eks
