@@ -132,7 +132,7 @@ Process Process::start(const ProcessOptions& options) {
   const FileDescriptor err = open_output(options.standard_error, process.stderr_pipe_);
   const bool joined = options.standard_error.kind == Output::Kind::kWithStdout;
   Moves moves(highest);
-  moves.add(null.get(), STDIN_FILENO);
+  moves.add(options.standard_input >= 0 ? options.standard_input : null.get(), STDIN_FILENO);
   if (out) moves.add(out.get(), STDOUT_FILENO);
   if (err) moves.add(err.get(), STDERR_FILENO);
   if (joined) moves.add(out ? out.get() : STDOUT_FILENO, STDERR_FILENO);

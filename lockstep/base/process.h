@@ -1,8 +1,8 @@
 // Starting and watching other programs.
 //
-// A child starts with default signal handling, nothing on standard input, and no open file but
-// standard output, standard error and those named in `fds`: whatever else this program or a
-// library has open stays here.
+// A child starts with default signal handling, nothing on standard input unless it is given, and no
+// open file but standard output, standard error and those named in `fds`: whatever else this program
+// or a library has open stays here.
 #pragma once
 
 #include <sys/types.h>
@@ -49,7 +49,8 @@ struct ProcessOptions {
   std::vector<std::string> argv;  // argv[0] with a slash is a path, without one is looked up in PATH
   // Changes to this program's environment; std::nullopt removes a variable.
   std::map<std::string, std::optional<std::string>> environment;
-  std::map<int, int> fds;  // number in the child (3 or more) -> our descriptor, which stays ours
+  std::map<int, int> fds;   // number in the child (3 or more) -> our descriptor, which stays ours
+  int standard_input = -1;  // our descriptor, which stays ours; -1: nothing
   Output standard_output, standard_error;
   // The kernel kills the child when the *thread* that started it ends, however it ends: start
   // children from a thread that outlives them.
