@@ -1,4 +1,4 @@
-// `lockstep submit` and `lockstep jobs` against a server that answers as Ray does.
+// `lockstep submit`, `lockstep jobs` and `lockstep doctor ray` against a server that answers as Ray does.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -113,6 +113,53 @@ TEST_F(Submit, AsJsonTellsOfTheJobAlone) {
   const Json result = Json::parse(finished.out);
   EXPECT_EQ(result.at("job").at("status"), "SUCCEEDED");
   EXPECT_EQ(result.at("job").at("exit_code"), 0);
+}
+
+// A cluster of two GPUs on Kubernetes, of which Ray takes one for a TPU (gpustack/gpustack#5509).
+class DoctorRay : public testing::Test {
+ protected:
+  DoctorRay() {
+    server_.with([](FakeRay& ray) {
+      ray.nodes = {node_json("10.0.0.1", "10.0.0.1", true, {{"CPU", 17.0}, {"GPU", 1.0}}),
+                   node_json("10.0.0.2", "10.0.0.2", false, {{"CPU", 17.0}, {"TPU", 1.0}})};
+    });
+    const Json pods = {pod("head", "gpu-a", "10.0.0.1"), pod("worker-1", "gpu-b", "10.0.0.2")};
+    std::ofstream(folder_ / "pods.json") << Json({{"items", pods}});
+  }
+
+  static Json pod(const std::string& name, const std::string& machine, const std::string& ip) {
+    const Json container = {{"resources", {{"limits", {{"nvidia.com/gpu", "1"}}}}}};
+    return {{"metadata", {{"name", name}, {"labels", {{"ray.io/cluster", "ray"}}}}},
+            {"spec", {{"nodeName", machine}, {"containers", Json::array({container})}}},
+            {"status", {{"phase", "Running"}, {"podIP", ip}}}};
+  }
+
+  Finished doctor(std::vector<std::string> more = {}) {
+    more.insert(more.begin(),
+                {"doctor", "ray", "--pods", folder_ / "pods.json", "--ray-address", server_.address()});
+    return lockstep(more);
+  }
+
+  TemporaryFolder folder_;
+  cluster::RayServer server_;
+};
+
+TEST_F(DoctorRay, NamesTheMachineWhereRayCountsFewerGpusThanKubernetesGave) {
+  const Finished finished = doctor();
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err,
+              StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
+                         "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
+}
+
+TEST_F(DoctorRay, IsContentOnceRayCountsThemAll) {
+  server_.with([](FakeRay& ray) { ray.nodes[1]["resources_total"] = {{"GPU", 1.0}}; });
+  const Finished finished = doctor({"--json"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out).at("faults"), 0);
+  std::ofstream(folder_ / "pods.json") << "No resources found";
+  EXPECT_EQ(doctor().exit_code, 8);
 }
 
 class Jobs : public testing::Test {
