@@ -214,7 +214,8 @@ TEST_F(Jobs, AFollowerThatLeavesLeavesTheJobAlone) {
   Process process = follower();
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait().shell_code(), 128 + SIGTERM);
-  EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("lockstep jobs logs busy -f returns to it"));
+  EXPECT_THAT(read_file(folder_ / "err"),
+              HasSubstr("lockstep jobs logs busy -f --ray-address " + server_.address() + " returns to it"));
   server_.with([](FakeRay& ray) { EXPECT_EQ(ray.jobs["busy"].at("status"), "RUNNING"); });
 }
 
@@ -222,6 +223,8 @@ TEST_F(Jobs, CtrlCTwiceStopsTheJob) {
   Process process = follower();
   process.signal(SIGINT);
   wait_for_words("Ctrl-C again");
+  EXPECT_THAT(read_file(folder_ / "err"),
+              HasSubstr("lockstep jobs stop busy --ray-address " + server_.address() + " stops it"));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().shell_code(), 12);
   EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("stopping job busy"));
