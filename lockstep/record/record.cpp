@@ -14,6 +14,7 @@ Json Record::to_json() const {
           {"commit", commit.empty() ? Json() : Json(commit)},
           {"binary_sha256", binary_sha256},
           {"libraries", libraries},
+          {"python_packages", python_packages},
           {"hosts", hosts},
           {"environment", environment},
           {"data_sha256", data_sha256},

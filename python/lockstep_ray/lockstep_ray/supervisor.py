@@ -18,6 +18,7 @@ from .driver_events import DriverEvents
 from .exit_codes import ExitCode
 from .group import Group
 from .messages import Assignment, Commit, Orders, Output, Settings, Summary
+from .python_packages import differing_packages
 from .roster import Member
 from .verdict import Outcome, RestartPolicy, Verdict
 from .worker_end import WorkerEnd, find_cause
@@ -219,6 +220,8 @@ class Supervisor:
             f"generation {group.generation}: {group.num_workers} workers ({on_nodes})"
             + (f"; {spare} more would not divide the global batch and wait" if spare else "")
         )
+        for line in differing_packages(list(group.members.values())):
+            self._say(f"warning: {line}: pin it in ray.runtime_env")
 
     def _blame(self, cause: WorkerEnd, generation: int) -> None:
         self._say("error: " + cause.describe())
