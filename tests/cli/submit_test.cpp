@@ -115,6 +115,59 @@ TEST_F(Submit, AsJsonTellsOfTheJobAlone) {
   EXPECT_EQ(result.at("job").at("exit_code"), 0);
 }
 
+// `lockstep bench transport` with jobs that have "trained" already: their folders are there.
+class BenchOnRay : public Submit {
+ protected:
+  void trained(const std::string& folder, const std::string& step_ms) {
+    write("runs/" + folder + "/recipe.yaml", "name: x\n");
+    write("runs/" + folder + "/metrics/g001.jsonl",
+          "{\"step\": 1, \"step_ms\": 900}\n{\"step\": 2, \"step_ms\": " + step_ms + "}\n");
+  }
+
+  Finished bench(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"bench", "transport", folder_ / "recipe.yaml", "--ray-address",
+                                      server_.address(), "--package", folder_ / "package", "--compare",
+                                      "fast,slow", "--set", "fast:GLOO_SOCKET_IFNAME=eth0", "--set",
+                                      "slow:GLOO_SOCKET_IFNAME=eth1", "--rounds", "1", "--steps", "2", "--skip",
+                                      "1", "run.dir=" + (folder_ / "runs")};
+    words.insert(words.end(), more.begin(), more.end());
+    return lockstep(words);
+  }
+};
+
+TEST_F(BenchOnRay, SubmitsAJobForEachRunWithTheNetworksVariables) {
+  trained("fast-1", "10");
+  trained("slow-1", "25");
+  const Finished finished = bench({"--json", "ray.runtime_env={env_vars: {A: b}, pip: [numpy]}"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out)["networks"][1]["ratio"]["median"], 2.5);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
+  server_.with([&](FakeRay& ray) {
+    ASSERT_EQ(ray.submissions.size(), 2U);
+    const Json& environment = ray.submissions[1].at("runtime_env");
+    EXPECT_EQ(environment.at("env_vars").at("GLOO_SOCKET_IFNAME"), "eth1");
+    EXPECT_EQ(environment.at("env_vars").at("A"), "b");
+    EXPECT_EQ(environment.at("pip"), Json::array({"numpy"}));
+    EXPECT_EQ(ray.submissions[1].at("metadata").at("run_dir"), folder_ / "runs/slow-1");
+  });
+}
+
+TEST_F(BenchOnRay, AFolderThatIsNotSeenFromHereIsNamed) {
+  const Finished finished = bench();
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("runs/fast-1, which is not seen from here"));
+}
+
+TEST_F(BenchOnRay, WhatIsWrongIsSaidBeforeAnythingIsSent) {
+  EXPECT_THAT(bench({"run.dir=runs/x"}).err, HasSubstr("is relative, and the cluster's nodes"));
+  EXPECT_THAT(bench({"scaling.num_workers=4"}).err, HasSubstr("Ray counts 2 GPUs, 4 wanted"));
+  server_.with([](FakeRay& ray) { EXPECT_THAT(ray.submissions, IsEmpty()); });
+  const Finished finished =
+      lockstep({"bench", "transport", "x.yaml", "--compare", "efa,tcp", "--package", folder_.path()});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--ray-address"));
+}
+
 // A cluster of two GPUs on Kubernetes, of which Ray takes one for a TPU (gpustack/gpustack#5509).
 class DoctorRay : public testing::Test {
  protected:
