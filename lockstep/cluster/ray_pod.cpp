@@ -46,8 +46,9 @@ std::string RayPod::label() const { return fmt::format("{} (pod {})", node, name
 
 std::vector<RayPod> ray_pods_from(const std::string& list) {
   try {
+    const Json answer = Json::parse(list);
     std::vector<RayPod> pods;
-    for (const Json& json : Json::parse(list).at("items")) {
+    for (const Json& json : answer.at("items")) {
       const bool is_of_ray = json.at("metadata").value("labels", Json::object()).contains(kClusterLabel);
       if (is_of_ray && json.at("status").at("phase") == "Running") pods.push_back(pod_from(json));
     }
