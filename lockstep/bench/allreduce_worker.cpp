@@ -18,6 +18,7 @@
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/comm/exchange_text.h"
 #include "lockstep/comm/rendezvous.h"
+#include "lockstep/train/rendezvous_options.h"
 
 namespace lockstep::bench {
 namespace {
@@ -30,17 +31,6 @@ bool use_gpu(const AllreduceOptions& options, int local_rank) {
     throw ConfigError(fmt::format("bench: --device gpu, but {}. --device cpu measures Gloo", library.reason));
   if (library.loaded) comm::cuda_backend()->set_device(local_rank);
   return library.loaded;
-}
-
-comm::RendezvousOptions rendezvous_options(const launch::WorkerEnv& env) {
-  comm::RendezvousOptions options;
-  options.rank = env.rank;
-  options.world_size = env.world_size;
-  options.one_host = env.local_world_size == env.world_size;
-  options.host = env.master_addr;
-  options.port = env.master_port;
-  options.listen_fd = env.store_fd;
-  return options;
 }
 
 std::vector<int> all_ranks(int world_size) {
@@ -56,7 +46,7 @@ class Worker {
       : gpu_(use_gpu(options, env.local_rank)),
         device_(gpu_ ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(env.local_rank)) : at::kCPU),
         backend_(gpu_ ? comm::Backend::kNccl : comm::Backend::kGloo),
-        rendezvous_(comm::Rendezvous::connect(rendezvous_options(env))),
+        rendezvous_(comm::Rendezvous::connect(train::rendezvous_options(env))),
         control_(rendezvous_->make_communicator("bench", all_ranks(env.world_size), backend_)),
         memory_(*control_, device_, env.local_world_size) {
     report_.options = options;
@@ -68,7 +58,7 @@ class Worker {
     for (const std::string& text : comm::all_gather_text(*control_, place, device_))
       report_.ranks.push_back(RankPlace::from_json(Json::parse(text)));
     if (report_.algorithm == Algorithm::kLibrary)
-      library_ = comm::LibraryCollectives::connect(rendezvous_options(env), backend_);
+      library_ = comm::LibraryCollectives::connect(train::rendezvous_options(env), backend_);
     if (env.rank == 0) output_.emplace(env);
   }
 

@@ -6,9 +6,8 @@
 #include "lockstep/base/process.h"
 #include "lockstep/base/temporary_folder.h"
 #include "lockstep/bench/compare_networks.h"
+#include "lockstep/bench/step_times.h"
 #include "lockstep/launch/local_launcher.h"
-#include "lockstep/record/metrics.h"
-#include "lockstep/record/run_directory.h"
 
 namespace lockstep::bench {
 namespace {
@@ -39,10 +38,7 @@ TrainRun train_with(const std::string& recipe, const std::vector<std::string>& o
     if (!status.success())
       throw CommandError(fmt::format("bench: training over {} ({}) ended with {}: {}", network.name,
                                      network.words(), status.describe(), last_line(folder / "errors")));
-    std::vector<double> step_ms;
-    for (const record::MetricsRow& row : record::read_metrics(record::RunDirectory::open(folder / "run")))
-      step_ms.push_back(row.values.at("step_ms").get<double>());
-    return step_ms;
+    return step_times_of(folder / "run");
   };
 }
 

@@ -29,15 +29,14 @@ class Attendant {
     const auto signal = wait_for_signal(time);
     if (!signal) return false;
     signal_ = *signal;
-    const std::string way_back = fmt::format("lockstep jobs logs {} -f", id_);
+    const std::string way_back = client_.jobs_command(fmt::format("logs {} -f", id_));
     if (*signal != SIGINT || is_stopping_) {
       say(fmt::format("left job {} alone; {} returns to it", id_, way_back));
       return true;
     }
     say(fmt::format(
-        "leaving job {}, which goes on: {} returns to it, lockstep jobs stop {} stops it. Ctrl-C again "
-        "within {} s stops it now",
-        id_, way_back, id_, kSecondChance.count() / 1000));
+        "leaving job {}, which goes on: {} returns to it, {} stops it. Ctrl-C again within {} s stops it now",
+        id_, way_back, client_.jobs_command("stop " + id_), kSecondChance.count() / 1000));
     if (wait_for_signal(kSecondChance) != SIGINT) return true;
     client_.stop(id_);
     is_stopping_ = true;

@@ -1,4 +1,4 @@
-// lockstep bench allreduce, lockstep bench train, lockstep bench transport
+// lockstep bench allreduce, lockstep bench train; transport has a file of its own
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,10 +12,8 @@
 #include "lockstep/base/byte_size.h"
 #include "lockstep/base/error.h"
 #include "lockstep/bench/allreduce.h"
-#include "lockstep/bench/compare_networks.h"
 #include "lockstep/bench/train_bench.h"
 #include "lockstep/cli/commands.h"
-#include "lockstep/cli/recipe_arguments.h"
 #include "lockstep/launch/local_launcher.h"
 
 namespace lockstep::cli {
@@ -203,59 +201,6 @@ void add_train_bench(CLI::App& bench, Action& action) {
   command->callback([=, &action] { action = [=] { return train_in_role(*options); }; });
 }
 
-struct TransportArguments {
-  RecipeArguments recipe;
-  std::string compare;
-  std::vector<std::string> settings;
-  bench::CompareOptions options;
-  bool json = false;
-};
-
-int compare_transports(TransportArguments arguments) {
-  bench::CompareOptions& options = arguments.options;
-  options.networks = bench::parse_networks(arguments.compare, arguments.settings);
-  options.validate();
-  const auto train = bench::train_with(arguments.recipe.path, arguments.recipe.overrides, options.steps);
-  const auto times = bench::compare_networks(options, train, [&](int round) {
-    if (!arguments.json)
-      std::cerr << fmt::format("round {} of {} is done", round, options.rounds) << std::endl;
-  });
-  std::cout << (arguments.json ? comparison_json(options, times).dump(2) : comparison_text(options, times))
-            << std::endl;
-  return 0;
-}
-
-void add_transport_comparison(CLI::App& bench, Action& action) {
-  CLI::App* command =
-      bench.add_subcommand("transport", "Train the same steps over several networks, in turn");
-  auto arguments = std::make_shared<TransportArguments>();
-  add_recipe_arguments(*command, arguments->recipe);
-  command
-      ->add_option("--compare", arguments->compare, "The networks: efa, ib, tcp, asis or names with a --set")
-      ->required()
-      ->type_name("A,B");
-  command
-      ->add_option("--set", arguments->settings,
-                   "A variable of a network's environment; may be given several times")
-      ->type_name("NAME:VARIABLE=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--rounds", arguments->options.rounds, "Runs over each network [5]")->type_name("N");
-  command->add_option("--steps", arguments->options.steps, "Steps of a run [12]")->type_name("N");
-  command->add_option("--skip", arguments->options.skip, "First steps that are not counted [3]")
-      ->type_name("N");
-  command->add_flag("--json", arguments->json, "Print one JSON document instead of the table");
-  command->footer(
-      "Each run is a `lockstep train` of the recipe in a folder of its own, which is removed. The ratio is "
-      "that of\n"
-      "the step times of a round, with its median and its spread over the rounds.\n\n"
-      "Examples:\n"
-      "  lockstep bench transport recipe.yaml --compare efa,tcp\n"
-      "  lockstep bench transport examples/tiny.yaml --compare lo,eth --set lo:GLOO_SOCKET_IFNAME=lo --set "
-      "eth:GLOO_SOCKET_IFNAME=eth0");
-  command->callback([=, &action] { action = [=] { return compare_transports(*arguments); }; });
-}
-
 }  // namespace
 
 void add_bench(CLI::App& root, Action& action) {
@@ -265,7 +210,7 @@ void add_bench(CLI::App& root, Action& action) {
   bench->footer("`lockstep bench COMMAND --help` says more.");
   add_train_bench(*bench, action);
   add_allreduce(*bench, action);
-  add_transport_comparison(*bench, action);
+  add_bench_transport(*bench, action);
 }
 
 }  // namespace lockstep::cli

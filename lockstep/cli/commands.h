@@ -22,6 +22,7 @@ void add_transport(CLI::App& root, Action& action);
 void add_doctor(CLI::App& root, Action& action);
 void add_image(CLI::App& root, Action& action);
 void add_bench(CLI::App& root, Action& action);
+void add_bench_transport(CLI::App& bench, Action& action);
 void add_version(CLI::App& root, Action& action);
 void add_completion(CLI::App& root, Action& action);  // after all others: it completes those
 

@@ -17,8 +17,8 @@ namespace lockstep::cluster {
 //   RAY_TRAIN_ENABLE_PRINT_PATCH=0            else each line that the adapter prints comes twice
 //   RAY_TRAIN_HEALTH_CHECK_INTERVAL_S=0.5     of the workers, in s; 2 by default
 //   RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S=30 then fewer workers are tried, where the run is elastic
-//   RAY_JOB_STOP_WAIT_TIME_S=120              from SIGTERM to SIGKILL: a checkpoint is saved in it; 3 by
-//   default PYTHONUNBUFFERED=1                        the log grows as it is written
+//   RAY_JOB_STOP_WAIT_TIME_S=120              from SIGTERM to SIGKILL, for a checkpoint; 3 by default
+//   PYTHONUNBUFFERED=1                        the log grows as it is written
 Json job_runtime_env(const std::string& package, const Json& asked, const Json& image_lock = nullptr);
 
 }  // namespace lockstep::cluster

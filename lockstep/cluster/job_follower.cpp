@@ -49,8 +49,9 @@ class Follower {
         following_.note(fmt::format("{}; the job goes on without us, trying again", error.what()));
       }
       if (silence_.elapsed() > following_.patience) {
-        throw NoAnswerError(fmt::format("{}, for {} s now; the job may go on: lockstep jobs logs {} -f",
-                                        error.what(), following_.patience.count(), id_));
+        throw NoAnswerError(fmt::format("{}, for {} s now; the job may go on: {}", error.what(),
+                                        following_.patience.count(),
+                                        client_.jobs_command(fmt::format("logs {} -f", id_))));
       }
       return std::nullopt;
     }

@@ -42,6 +42,10 @@ auto understood(const std::string& address, const HttpRequest& request, const Re
 RayClient::RayClient(std::string address, std::optional<RayToken> token)
     : address_(std::move(address)), token_(std::move(token)), http_("ray", address_) {}
 
+std::string RayClient::jobs_command(const std::string& words) const {
+  return fmt::format("lockstep jobs {} --ray-address {}", words, address_);
+}
+
 HttpAnswer RayClient::ask(HttpRequest request) {
   if (token_) request.headers["Authorization"] = "Bearer " + token_->value;
   HttpAnswer answer = http_.send(request);
@@ -116,8 +120,8 @@ void RayClient::submit(const JobRequest& job) {
     try {
       return ask(request);
     } catch (const NoAnswerError& error) {
-      throw NoAnswerError(fmt::format(
-          "{}; whether it was submitted all the same, lockstep jobs status {} tells", error.what(), job.id));
+      throw NoAnswerError(fmt::format("{}; whether it was submitted all the same, {} tells", error.what(),
+                                      jobs_command("status " + job.id)));
     }
   }();
   if (answer.status != 200 && answer.body.find("already exists") != answer.body.npos) {
@@ -132,7 +136,7 @@ HttpAnswer RayClient::ask_about_job(const std::string& id, HttpRequest request) 
   HttpAnswer answer = ask(request);
   if (answer.status == 404) {
     throw ConfigError(
-        fmt::format("ray: {} knows no job {} (lockstep jobs list shows those that it knows)", address_, id));
+        fmt::format("ray: {} knows no job {} ({} shows those that it knows)", address_, id, jobs_command("list")));
   }
   return answer;
 }

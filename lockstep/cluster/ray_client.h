@@ -34,6 +34,8 @@ class RayClient {
   RayClient(std::string address, std::optional<RayToken> token);
 
   const std::string& address() const { return address_; }
+  // For messages: "lockstep jobs logs ID -f" with this cluster's address, so that it is right in any shell.
+  std::string jobs_command(const std::string& words) const;
 
   // "2.58.0". Throws ConfigError when what answers there is not Ray.
   std::string version();

@@ -8,19 +8,10 @@
 #include <optional>
 
 #include "lockstep/base/error.h"
+#include "lockstep/cluster/ray_resource.h"
 
 namespace lockstep::cluster {
 namespace {
-
-// What Ray calls the accelerators that it finds by itself and that are no GPUs.
-constexpr const char* kOtherAccelerators[] = {"TPU", "HPU", "NPU", "neuron_cores"};
-
-// "2 GPUs", "1 GPU", "no GPU"; others than CPU and GPU keep their names: "4 licence".
-std::string counted(double amount, const std::string& resource) {
-  const bool takes_s = (resource == "GPU" || resource == "CPU") && amount != 1 && amount != 0;
-  return fmt::format("{} {}{}", amount == 0 ? "no" : fmt::format("{:g}", amount), resource,
-                     takes_s ? "s" : "");
-}
 
 int64_t room_on(const RayNode& node, const WorkerDemand& demand) {
   double room = static_cast<double>(demand.num_workers);
@@ -49,13 +40,7 @@ std::optional<std::string> scarce_resource(const std::vector<RayNode>& alive, co
 
 std::string has(const RayNode& node, const std::vector<std::string>& resources) {
   std::vector<std::string> parts;
-  for (const std::string& resource : resources) {
-    parts.push_back(counted(node.amount(resource), resource));
-    if (resource != "GPU" || node.amount("GPU") > 0) continue;
-    for (const char* other : kOtherAccelerators) {
-      if (node.amount(other) > 0) parts.back() += fmt::format(" but {}", counted(node.amount(other), other));
-    }
-  }
+  for (const std::string& resource : resources) parts.push_back(counted_on(node, resource));
   return fmt::format("{}{} {}", node.label(), node.is_head ? ", the head," : "", fmt::join(parts, " and "));
 }
 

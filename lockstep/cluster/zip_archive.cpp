@@ -15,6 +15,8 @@ namespace lockstep::cluster {
 namespace {
 
 constexpr time_t kTime = 946684800;  // 2000-01-01: zip knows no time before 1980
+// Of deflate. The library's default, 9, takes three times as long for programs and makes them 1 % smaller.
+constexpr zip_uint32_t kLevel = 6;
 
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -49,7 +51,8 @@ void add(zip_t* archive, const ArchiveFile& file) {
   const auto position = static_cast<zip_uint64_t>(index);
   const zip_uint32_t mode = S_IFREG | (file.is_executable ? 0755 : 0644);
   if (zip_file_set_external_attributes(archive, position, 0, ZIP_OPSYS_UNIX, mode << 16) != 0 ||
-      zip_file_set_mtime(archive, position, kTime, 0) != 0) {
+      zip_file_set_mtime(archive, position, kTime, 0) != 0 ||
+      zip_set_file_compression(archive, position, ZIP_CM_DEFLATE, kLevel) != 0) {
     fail(file.name, zip_strerror(archive));
   }
 }

@@ -8,6 +8,7 @@
 
 #include "lockstep/base/env_var.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 
 namespace lockstep::launch {
 namespace {
@@ -40,6 +41,17 @@ std::optional<int> optional_number(const char* name, int lowest, int highest) {
   return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
 }
 
+std::map<std::string, std::string> versions(const char* name) {
+  const auto value = env_var(name);
+  if (!value) return {};
+  try {
+    return Json::parse(*value).get<std::map<std::string, std::string>>();
+  } catch (const Json::exception&) {
+    throw ConfigError(fmt::format(
+        "worker environment: {} is {}: it takes a JSON object of names and versions", name, *value));
+  }
+}
+
 }  // namespace
 
 std::optional<WorkerEnv> WorkerEnv::from_environment() {
@@ -58,6 +70,7 @@ std::optional<WorkerEnv> WorkerEnv::from_environment() {
   env.continue_from = env_var("LOCKSTEP_CONTINUE_FROM").value_or("");
   env.event_fd = optional_number("LOCKSTEP_EVENT_FD", 0, kMax);
   env.store_fd = optional_number("LOCKSTEP_STORE_FD", 0, kMax);
+  env.python_packages = versions("LOCKSTEP_PYTHON_PACKAGES");
   return env;
 }
 
@@ -76,6 +89,7 @@ std::map<std::string, std::string> WorkerEnv::to_environment() const {
   if (!continue_from.empty()) variables["LOCKSTEP_CONTINUE_FROM"] = continue_from;
   if (event_fd) variables["LOCKSTEP_EVENT_FD"] = std::to_string(*event_fd);
   if (store_fd) variables["LOCKSTEP_STORE_FD"] = std::to_string(*store_fd);
+  if (!python_packages.empty()) variables["LOCKSTEP_PYTHON_PACKAGES"] = Json(python_packages).dump();
   return variables;
 }
 

@@ -20,9 +20,12 @@ struct WorkerEnv {
   std::string continue_from;
   std::optional<int> event_fd;  // LOCKSTEP_EVENT_FD: one JSON object a line
   std::optional<int> store_fd;  // LOCKSTEP_STORE_FD: listening socket for rank 0's store
+  // LOCKSTEP_PYTHON_PACKAGES, a JSON object: name -> version, where the launcher made an environment of
+  // Python packages for the run. For the record alone.
+  std::map<std::string, std::string> python_packages;
 
   // The worker's settings when LOCKSTEP_ROLE=worker or torchrun's six variables are set,
-  // else nothing. Throws ConfigError for a variable that is missing or not a number, naming it.
+  // else nothing. Throws ConfigError for a variable that is missing or of another form, naming it.
   static std::optional<WorkerEnv> from_environment();
   std::map<std::string, std::string> to_environment() const;
 };

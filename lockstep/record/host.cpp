@@ -31,6 +31,7 @@ int num_usable_cpus() {
 
 bool is_relevant(std::string_view name) {
   constexpr std::array<std::string_view, 5> kPrefixes = {"NCCL_", "FI_", "OMP_", "MKL_", "LOCKSTEP_"};
+  if (name == "LOCKSTEP_PYTHON_PACKAGES") return false;  // it has a place of its own in the record
   return name == "CUDA_VISIBLE_DEVICES" || std::any_of(kPrefixes.begin(), kPrefixes.end(),
                                                        [&](auto prefix) { return name.starts_with(prefix); });
 }

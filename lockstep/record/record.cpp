@@ -33,6 +33,7 @@ Json Record::to_json() const {
           {"commit", commit.empty() ? Json() : Json(commit)},
           {"binary_sha256", binary_sha256},
           {"libraries", libraries},
+          {"python_packages", python_packages},
           {"hosts", hosts},
           {"image_lock", image_lock_in(environment)},
           {"environment", without_image_lock(environment)},

@@ -8,6 +8,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/comm/cuda_backend.h"
+#include "lockstep/train/rendezvous_options.h"
 
 namespace lockstep::train {
 namespace {
@@ -52,13 +53,7 @@ Engine::Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEn
       device_(pick_device(plan, env.local_rank)),
       compute_(dtype_of(plan.compute)) {
   if (recipe.determinism != "none") make_deterministic();
-  comm::RendezvousOptions options;
-  options.rank = env.rank;
-  options.world_size = env.world_size;
-  options.one_host = env.local_world_size == env.world_size;
-  options.host = env.master_addr;
-  options.port = env.master_port;
-  options.listen_fd = env.store_fd;
+  comm::RendezvousOptions options = rendezvous_options(env);
   options.timeout = recipe.failure.hang_timeout;
   rendezvous_ = comm::Rendezvous::connect(options);
 }

@@ -50,7 +50,10 @@ TrainContext::TrainContext(const Recipe& recipe, Engine& engine, Reporter& repor
       after_step_(std::move(after_step)),
       checkpoints_(checkpoints),
       guard_(recipe.guard),
-      step_start_(std::chrono::steady_clock::now()) {}
+      step_start_(std::chrono::steady_clock::now()) {
+  // What a train function draws before its first batch, above all the weights of a module of its own.
+  at::manual_seed(recipe.train.seed);
+}
 
 void TrainContext::begin_model(const torch::nn::Module& module) {
   if (model_) {

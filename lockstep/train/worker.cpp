@@ -59,6 +59,7 @@ void settle_network(Reporter& reporter, const Admission& admission, int generati
 
 void start_record(Reporter& reporter, const Recipe& recipe, const data::Dataset& dataset,
                   const std::map<std::string, std::string>& environment,
+                  const std::map<std::string, std::string>& python_packages,
                   const std::vector<std::string>& command) {
   const ProgramFacts facts = program_facts();
   reporter.record([&](record::Record& record) {
@@ -68,6 +69,7 @@ void start_record(Reporter& reporter, const Recipe& recipe, const data::Dataset&
     record.commit = facts.commit;
     record.binary_sha256 = facts.binary_sha256;
     record.libraries = facts.libraries;
+    record.python_packages = python_packages;
     record.hosts = {record::HostFacts::of_this_machine().to_json()};
     record.environment = environment;
     for (const auto& file : dataset.summary().files) record.data_sha256[file.path] = file.sha256;
@@ -110,7 +112,7 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
   Reporter reporter(place);
   settle_network(reporter, admission, place.generation);
   const RunData data = open_data(recipe);
-  start_record(reporter, recipe, *data.dataset, environment, command);
+  start_record(reporter, recipe, *data.dataset, environment, env.python_packages, command);
   if (env.rank == 0) {
     for (const auto& line : data.dataset->summary().to_lines()) log::info("{}", line);
   }

@@ -1,4 +1,4 @@
-// `lockstep submit` and `lockstep jobs` against a server that answers as Ray does.
+// `lockstep submit`, `lockstep jobs` and `lockstep doctor ray` against a server that answers as Ray does.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -126,6 +126,106 @@ TEST_F(Submit, AsJsonTellsOfTheJobAlone) {
   EXPECT_EQ(result.at("job").at("exit_code"), 0);
 }
 
+// `lockstep bench transport` with jobs that have "trained" already: their folders are there.
+class BenchOnRay : public Submit {
+ protected:
+  void trained(const std::string& folder, const std::string& step_ms) {
+    write("runs/" + folder + "/recipe.yaml", "name: x\n");
+    write("runs/" + folder + "/metrics/g001.jsonl",
+          "{\"step\": 1, \"step_ms\": 900}\n{\"step\": 2, \"step_ms\": " + step_ms + "}\n");
+  }
+
+  Finished bench(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"bench", "transport", folder_ / "recipe.yaml", "--ray-address",
+                                      server_.address(), "--package", folder_ / "package", "--compare",
+                                      "fast,slow", "--set", "fast:GLOO_SOCKET_IFNAME=eth0", "--set",
+                                      "slow:GLOO_SOCKET_IFNAME=eth1", "--rounds", "1", "--steps", "2", "--skip",
+                                      "1", "run.dir=" + (folder_ / "runs")};
+    words.insert(words.end(), more.begin(), more.end());
+    return lockstep(words);
+  }
+};
+
+TEST_F(BenchOnRay, SubmitsAJobForEachRunWithTheNetworksVariables) {
+  trained("fast-1", "10");
+  trained("slow-1", "25");
+  const Finished finished = bench({"--json", "ray.runtime_env={env_vars: {A: b}, pip: [numpy]}"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out)["networks"][1]["ratio"]["median"], 2.5);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
+  server_.with([&](FakeRay& ray) {
+    ASSERT_EQ(ray.submissions.size(), 2U);
+    const Json& environment = ray.submissions[1].at("runtime_env");
+    EXPECT_EQ(environment.at("env_vars").at("GLOO_SOCKET_IFNAME"), "eth1");
+    EXPECT_EQ(environment.at("env_vars").at("A"), "b");
+    EXPECT_EQ(environment.at("pip"), Json::array({"numpy"}));
+    EXPECT_EQ(ray.submissions[1].at("metadata").at("run_dir"), folder_ / "runs/slow-1");
+  });
+}
+
+TEST_F(BenchOnRay, AFolderThatIsNotSeenFromHereIsNamed) {
+  const Finished finished = bench();
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("runs/fast-1, which is not seen from here"));
+}
+
+TEST_F(BenchOnRay, WhatIsWrongIsSaidBeforeAnythingIsSent) {
+  EXPECT_THAT(bench({"run.dir=runs/x"}).err, HasSubstr("is relative, and the cluster's nodes"));
+  EXPECT_THAT(bench({"scaling.num_workers=4"}).err, HasSubstr("Ray counts 2 GPUs, 4 wanted"));
+  server_.with([](FakeRay& ray) { EXPECT_THAT(ray.submissions, IsEmpty()); });
+  const Finished finished =
+      lockstep({"bench", "transport", "x.yaml", "--compare", "efa,tcp", "--package", folder_.path()});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--ray-address"));
+}
+
+// A cluster of two GPUs on Kubernetes, of which Ray takes one for a TPU (gpustack/gpustack#5509).
+class DoctorRay : public testing::Test {
+ protected:
+  DoctorRay() {
+    server_.with([](FakeRay& ray) {
+      ray.nodes = {node_json("10.0.0.1", "10.0.0.1", true, {{"CPU", 17.0}, {"GPU", 1.0}}),
+                   node_json("10.0.0.2", "10.0.0.2", false, {{"CPU", 17.0}, {"TPU", 1.0}})};
+    });
+    const Json pods = {pod("head", "gpu-a", "10.0.0.1"), pod("worker-1", "gpu-b", "10.0.0.2")};
+    std::ofstream(folder_ / "pods.json") << Json({{"items", pods}});
+  }
+
+  static Json pod(const std::string& name, const std::string& machine, const std::string& ip) {
+    const Json container = {{"resources", {{"limits", {{"nvidia.com/gpu", "1"}}}}}};
+    return {{"metadata", {{"name", name}, {"labels", {{"ray.io/cluster", "ray"}}}}},
+            {"spec", {{"nodeName", machine}, {"containers", Json::array({container})}}},
+            {"status", {{"phase", "Running"}, {"podIP", ip}}}};
+  }
+
+  Finished doctor(std::vector<std::string> more = {}) {
+    more.insert(more.begin(),
+                {"doctor", "ray", "--pods", folder_ / "pods.json", "--ray-address", server_.address()});
+    return lockstep(more);
+  }
+
+  TemporaryFolder folder_;
+  cluster::RayServer server_;
+};
+
+TEST_F(DoctorRay, NamesTheMachineWhereRayCountsFewerGpusThanKubernetesGave) {
+  const Finished finished = doctor();
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err,
+              StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
+                         "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
+}
+
+TEST_F(DoctorRay, IsContentOnceRayCountsThemAll) {
+  server_.with([](FakeRay& ray) { ray.nodes[1]["resources_total"] = {{"GPU", 1.0}}; });
+  const Finished finished = doctor({"--json"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out).at("faults"), 0);
+  std::ofstream(folder_ / "pods.json") << "No resources found";
+  EXPECT_EQ(doctor().exit_code, 8);
+}
+
 class Jobs : public testing::Test {
  protected:
   Jobs() {
@@ -178,7 +278,8 @@ TEST_F(Jobs, AFollowerThatLeavesLeavesTheJobAlone) {
   Process process = follower();
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait().shell_code(), 128 + SIGTERM);
-  EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("lockstep jobs logs busy -f returns to it"));
+  EXPECT_THAT(read_file(folder_ / "err"),
+              HasSubstr("lockstep jobs logs busy -f --ray-address " + server_.address() + " returns to it"));
   server_.with([](FakeRay& ray) { EXPECT_EQ(ray.jobs["busy"].at("status"), "RUNNING"); });
 }
 
@@ -186,6 +287,8 @@ TEST_F(Jobs, CtrlCTwiceStopsTheJob) {
   Process process = follower();
   process.signal(SIGINT);
   wait_for_words("Ctrl-C again");
+  EXPECT_THAT(read_file(folder_ / "err"),
+              HasSubstr("lockstep jobs stop busy --ray-address " + server_.address() + " stops it"));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().shell_code(), 12);
   EXPECT_THAT(read_file(folder_ / "err"), HasSubstr("stopping job busy"));

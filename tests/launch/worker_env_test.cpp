@@ -19,7 +19,7 @@ class WorkerEnvTest : public testing::Test {
   static void clear() {
     for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
                              "MASTER_PORT", "LOCKSTEP_ROLE", "LOCKSTEP_RUN_DIR", "LOCKSTEP_GENERATION",
-                             "LOCKSTEP_EVENT_FD", "LOCKSTEP_STORE_FD"}) {
+                             "LOCKSTEP_EVENT_FD", "LOCKSTEP_STORE_FD", "LOCKSTEP_PYTHON_PACKAGES"}) {
       ::unsetenv(name);
     }
   }
@@ -81,12 +81,14 @@ TEST_F(WorkerEnvTest, WhatTheLauncherWritesTheWorkerReads) {
   told.generation = 7;
   told.event_fd = 3;
   told.store_fd = 4;
+  told.python_packages = {{"numpy", "2.1.0"}};
   set(told.to_environment());
   const auto read = WorkerEnv::from_environment();
   ASSERT_TRUE(read);
   EXPECT_EQ(read->to_environment(), told.to_environment());
   EXPECT_EQ(read->run_dir, "runs/a b");
   EXPECT_EQ(read->generation, 7);
+  EXPECT_EQ(read->python_packages.at("numpy"), "2.1.0");
 }
 
 TEST_F(WorkerEnvTest, AValueOutOfPlaceIsNamed) {
@@ -101,7 +103,9 @@ TEST_F(WorkerEnvTest, AValueOutOfPlaceIsNamed) {
                                                      {"MASTER_PORT", "65536"},
                                                      {"MASTER_ADDR", ""},
                                                      {"LOCKSTEP_GENERATION", "0"},
-                                                     {"LOCKSTEP_EVENT_FD", "three"}};
+                                                     {"LOCKSTEP_EVENT_FD", "three"},
+                                                     {"LOCKSTEP_PYTHON_PACKAGES", "numpy"},
+                                                     {"LOCKSTEP_PYTHON_PACKAGES", "[1]"}};
   for (const auto& [name, value] : bad) {
     clear();
     set(torchrun_);

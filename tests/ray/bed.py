@@ -11,10 +11,12 @@ import sys
 import time
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from runs import TINY_ON_RAY, Run, tiny_recipe
 
 _HERE = Path(__file__).resolve().parent
 _SOURCE = _HERE.parent.parent
@@ -44,6 +46,10 @@ def wait_for(what: str, look: Callable[[], T | None], seconds: float = 240.0) ->
         time.sleep(0.05)
 
 
+class NotAllowed(Exception):
+    """This machine cannot be made into several."""
+
+
 @dataclass(frozen=True)
 class NodeProcess:
     pid: int  # here, outside the nodes
@@ -52,12 +58,33 @@ class NodeProcess:
 
 
 class Bed:
-    """`folder`: for all that is written. `bin_dir`: of the build whose programs run."""
+    """`folder`: for all that is written. `bin_dir`: of the build whose programs run. `variables`: more environment for
+    every process on the nodes, without blanks. `gpus`: that each node pretends to have."""
 
-    def __init__(self, folder: Path, bin_dir: Path) -> None:
-        self.folder, self._bin_dir = folder, bin_dir
+    def __init__(
+        self,
+        folder: Path,
+        bin_dir: Path,
+        nodes: Sequence[str] = NODES,
+        variables: Mapping[str, str] | None = None,
+        gpus: int = 0,
+    ) -> None:
+        self.folder, self.bin_dir, self._nodes = folder, bin_dir, nodes
         self.shared = folder / "shared"  # the storage that all nodes share
-        self._environment = {**os.environ, "BED": str(folder), "RAY_PYTHON": sys.executable}
+        more = " ".join(f"{name}={value}" for name, value in (variables or {}).items())
+        self._environment = {
+            **os.environ,
+            "BED": str(folder),
+            "RAY_PYTHON": sys.executable,
+            "NODE_ENVIRONMENT": more,
+            "GPUS": str(gpus),
+        }
+
+    def up(self) -> None:
+        up = self.cluster("up", *self._nodes)
+        if up.returncode == 77:
+            raise NotAllowed("namespaces are not allowed here: run as root, in a container with CAP_SYS_ADMIN")
+        assert up.returncode == 0, up.stderr
 
     def cluster(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -78,24 +105,26 @@ class Bed:
 
     # Jobs.
 
-    def submit(self, *overrides: str, script: str = "", **environment: str) -> Job:
-        """The tiny recipe with these changes, as a job on the cluster. `script`: what a worker runs before it trains,
-        in shell. `environment`: of the job."""
-        test = os.environ["PYTEST_CURRENT_TEST"].split("::")[-1].split(" ")[0]
-        name = f"{test[len('test_') :]}-{uuid.uuid4().hex[:6]}"
+    def submit(
+        self, *overrides: str, name: str = "", script: str = "", runtime_env: Mapping[str, Any] | None = None
+    ) -> Job:
+        """The tiny recipe with these changes, as a job on the cluster. `name`: of the run, the test's unless it is given.
+        `script`: what a worker runs before it trains, in shell. `runtime_env`: more of the job's."""
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").split("::")[-1].split(" ")[0].removeprefix("test_")
+        name = f"{name or test}-{uuid.uuid4().hex[:6]}"
         run_dir = self.shared / name
         changes = [*TINY_ON_RAY, f"run.dir={run_dir}", *overrides]
         package = self._package(changes, script)
         uri = f"_ray_pkg_{hashlib.sha256(package).hexdigest()[:16]}.zip"
         self.rest("PUT", f"/api/packages/gcs/{uri}", package)
-        runtime = {"working_dir": f"gcs://{uri}", "env_vars": _JOB_ENVIRONMENT | environment}
+        runtime = {"working_dir": f"gcs://{uri}", "env_vars": _JOB_ENVIRONMENT} | (runtime_env or {})
         request = {"entrypoint": "python -m lockstep_ray job.json", "submission_id": name, "runtime_env": runtime}
         self.rest("POST", "/api/jobs/", json.dumps(request).encode())
         return Job(self, name, run_dir)
 
     def _package(self, overrides: list[str], script: str) -> bytes:
         """A working directory as `lockstep submit` packs it, but that its programs start those of this machine."""
-        start = f'exec {self._bin_dir / "lockstep"} "$@"\n'
+        start = f'exec {self.bin_dir / "lockstep"} "$@"\n'
         programs = {"lockstep": start} | ({"worker": f"{script}\n{start}"} if script else {})
         arguments = ["train", "recipe.yaml", *overrides]
         job = {"version": 1, "program": "bin/worker" if script else "bin/lockstep", "arguments": arguments}
@@ -116,11 +145,11 @@ class Bed:
 
     def workers(self) -> list[NodeProcess]:
         """The C++ workers that run now."""
-        return [process for process in self._processes() if process.rank is not None]
+        return [process for process in self._of_runs() if process.rank is not None]
 
     def driver(self) -> int:
         """The process id of the only job's driver."""
-        (driver,) = [int(entry.name) for entry, _ in self._entries() if _command(entry)[-2:] == [b"lockstep_ray", b"job.json"]]
+        (driver,) = [int(entry.name) for entry, _ in self.processes() if _command(entry)[-2:] == [b"lockstep_ray", b"job.json"]]
         return driver
 
     def worker(self, rank: int) -> NodeProcess:
@@ -132,11 +161,11 @@ class Bed:
 
     def expect_nothing_left(self, seconds: float = 60.0) -> None:
         """No worker and no adapter of any run, on any node."""
-        wait_for("all workers to be gone", lambda: not list(self._processes()), seconds)
+        wait_for("all workers to be gone", lambda: not list(self._of_runs()), seconds)
 
-    def _processes(self) -> Iterator[NodeProcess]:
+    def _of_runs(self) -> Iterator[NodeProcess]:
         """Workers and adapters."""
-        for entry, node in self._entries():
+        for entry, node in self.processes():
             command = _command(entry)
             if command[0].startswith((b"ray::RayTrainWorker", b"ray::_RayTrainWorker")):
                 yield NodeProcess(int(entry.name), node, None)
@@ -146,10 +175,10 @@ class Bed:
             if environment.get(b"LOCKSTEP_ROLE") == b"worker" and not is_on_its_way:
                 yield NodeProcess(int(entry.name), node, int(environment[b"RANK"]))
 
-    def _entries(self) -> Iterator[tuple[Path, str]]:
+    def processes(self) -> Iterator[tuple[Path, str]]:
         """The folders in /proc of all processes on nodes, with the node; not of those that only wait to be collected."""
         nodes = {}
-        for name in NODES:
+        for name in self._nodes:
             try:
                 first = (self.folder / name / "pid").read_text().strip()
                 nodes[os.readlink(f"/proc/{first}/ns/pid")] = name
@@ -164,9 +193,10 @@ class Bed:
                 continue  # it has just ended
 
 
-class Job:
+class Job(Run):
     def __init__(self, bed: Bed, name: str, run_dir: Path) -> None:
-        self._bed, self.name, self.run_dir = bed, name, run_dir
+        super().__init__(run_dir)
+        self._bed, self.name = bed, name
 
     def status(self) -> dict[str, Any]:
         return self._bed.rest("GET", f"/api/jobs/{self.name}")
@@ -194,19 +224,6 @@ class Job:
         except AssertionError as error:
             raise AssertionError(f"{error}; its log:\n{self.log()}") from None
 
-    def events(self, name: str = "") -> list[dict[str, Any]]:
-        """Of all generations and the driver, by time; with `name` only those."""
-        found = []
-        for file in (self.run_dir / "events").glob("*.jsonl"):
-            found += [event for event in _lines(file) if not name or event["event"] == name]
-        return sorted(found, key=lambda event: event["time"])
-
-    def metrics(self, generation: int) -> list[dict[str, Any]]:
-        return _lines(self.run_dir / f"metrics/g{generation:03d}.jsonl")
-
-    def last_step(self, generation: int) -> int:
-        return max((line["step"] for line in self.metrics(generation)), default=0)
-
     def wait_for_step(self, step: int, generation: int = 1) -> None:
         def reached() -> bool:
             if self.last_step(generation) >= step:
@@ -223,19 +240,6 @@ class Job:
             return events[count - 1] if len(events) >= count else None
 
         return wait_for(f"{count} × {name} of {self.name}", look, seconds)
-
-    def weights_sha256(self) -> str:
-        return self.wait_for_event("finished")["weights_sha256"]
-
-
-# The tiny recipe on two nodes of two CPU workers each.
-TINY_ON_RAY = ("scaling.num_workers=4", "determinism=run", "checkpoint.interval_steps=5")
-
-
-def tiny_recipe() -> str:
-    """examples/tiny.yaml, with the paths that every node sees."""
-    text = (_SOURCE / "examples/tiny.yaml").read_text()
-    return text.replace("examples/tiny/", f"{_SOURCE}/examples/tiny/")
 
 
 def _stat(entry: Path) -> list[str]:
@@ -257,11 +261,3 @@ def _environment(entry: Path) -> dict[bytes, bytes]:
         return {}
     return dict(line.split(b"=", 1) for line in lines if b"=" in line)
 
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    """Those that are whole."""
-    try:
-        text = file.read_text()
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]

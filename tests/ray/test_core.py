@@ -3,33 +3,20 @@
 import os
 import re
 import signal
-import subprocess
 import time
 
 import pytest
 
-from bed import TINY_ON_RAY, Bed, tiny_recipe
 from fault_times import measure
+from runs import train_here
 
 pytestmark = pytest.mark.core
-
-
-def weights_on_one_machine(bed: Bed) -> str:
-    """Of the tiny recipe, by `lockstep train` with four workers here."""
-    folder = bed.folder / "one_machine"
-    subprocess.run(["rm", "-rf", folder], check=True)
-    folder.mkdir(parents=True)
-    (folder / "recipe.yaml").write_text(tiny_recipe())
-    program = os.environ["LOCKSTEP_BIN_DIR"] + "/lockstep"
-    argv = [program, "train", "recipe.yaml", *TINY_ON_RAY, f"run.dir={folder}/run", "--json"]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    return re.findall(r'"weights_sha256":"([0-9a-f]{64})"', done.stdout)[-1]
 
 
 def test_a_run_on_two_nodes_ends_with_the_bits_of_one_machine(bed):
     job = bed.submit()
     assert job.wait() == 0, job.log()
-    assert job.weights_sha256() == weights_on_one_machine(bed)
+    assert job.weights_sha256() == train_here(bed.folder / "one_machine").weights_sha256()
     assert [event["nodes"] for event in job.events("launched")] == [{"w1": 2, "w2": 2}]
     assert sorted(log.name for log in (job.run_dir / "logs").iterdir()) == [f"g001-rank-00{r}.log" for r in range(4)]
     assert "step 20/20" in job.log() and "done in" in job.log()

@@ -9,6 +9,7 @@ import pytest
 
 from bed import Bed, Job, wait_for
 from fault_times import measure
+from runs import train_here
 
 ELASTIC = (
     "scaling.num_workers=[2, 4]",
@@ -62,7 +63,7 @@ def expect_same_losses(job: Job, before: int, after: int) -> None:
     assert {step: first[step] for step in common} == {step: again[step] for step in common}
 
 
-def test_a_killed_node_is_done_without_and_taken_back(bed, nodes):
+def test_a_killed_node_is_done_without_and_taken_back_and_the_run_ends_with_the_bits_of_an_undisturbed_one(bed, nodes):
     job = bed.submit(*ELASTIC)
     job.wait_for_step(25)
     lost = other_node(bed)
@@ -76,7 +77,9 @@ def test_a_killed_node_is_done_without_and_taken_back(bed, nodes):
     measure("node back; 2 workers become 4", bed, job, began, generation=again["generation"] - 1)
     expect_same_losses(job, 1, 2)
     expect_same_losses(job, again["generation"] - 1, again["generation"])
-    job.end()
+    assert job.wait(600) == 0, job.log()
+    undisturbed = train_here(bed.folder / "undisturbed", *ELASTIC, "scaling.num_workers=1", "checkpoint.interval_steps=1000")
+    assert job.weights_sha256() == undisturbed.weights_sha256()
 
 
 def test_a_node_that_is_cut_off_cannot_commit_when_it_is_back(bed, nodes):

@@ -3,44 +3,35 @@
 import json
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from bed import TINY_ON_RAY, Bed, tiny_recipe
-
-_SOURCE = Path(__file__).resolve().parents[2]
-_TORCH = "ray.runtime_env={env_vars: {LD_LIBRARY_PATH: " + os.environ.get("LOCKSTEP_TORCH_LIB", "") + "}}"
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("deploy") / "package"
-    build = Path(os.environ["LOCKSTEP_BIN_DIR"]).parent
-    subprocess.run([_SOURCE / "deploy/package", "--build", build, "--output", folder], check=True)
-    return folder
-
-
-def submit(bed: Bed, package: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    recipe = bed.shared / f"{name}.yaml"
-    recipe.write_text(tiny_recipe())
-    program = os.environ["LOCKSTEP_BIN_DIR"] + "/lockstep"
-    words = [*TINY_ON_RAY, f"run.dir={bed.shared}/{name}", "--package", str(package), *arguments]
-    return bed.cluster("exec", "head", program, "submit", str(recipe), *words)
+from bed import Bed
+from runs import Run, train_here
+from submitting import TORCH, lockstep, submit, the_error
 
 
 def test_a_submitted_run_prints_its_log_and_ends_as_the_run_does(bed: Bed, package: Path):
-    done = submit(bed, package, "submitted", _TORCH, "--submission-id", "submitted")
+    done = submit(bed, package, "submitted", TORCH, "--submission-id", "submitted")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "step 20/20" in done.stdout and "uploaded _ray_pkg_" in done.stderr
-    program = os.environ["LOCKSTEP_BIN_DIR"] + "/lockstep"
-    job = json.loads(bed.must("exec", "head", program, "jobs", "status", "submitted", "--json"))
+    job = json.loads(lockstep(bed, "jobs", "status", "submitted", "--json").stdout)
     assert job["status"] == "SUCCEEDED" and job["metadata"]["run_dir"] == f"{bed.shared}/submitted"
-    again = submit(bed, package, "submitted", _TORCH)  # the same package; the run is finished
+    again = submit(bed, package, "submitted", TORCH)  # the same package; the run is finished
     assert again.returncode == 2 and "is on the cluster already" in again.stderr
     assert re.search("lockstep: error: .*holds a finished run", again.stdout), again.stdout
+
+
+def test_a_program_of_ones_own_trains_on_two_nodes_with_the_bits_of_one_machine(bed: Bed, package: Path):
+    program = os.environ["LOCKSTEP_TRAIN_FUNC"]
+    done = submit(bed, package, "own", TORCH, "train.steps=10", "--program", program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = Run(bed.shared / "own")
+    assert [event["nodes"] for event in run.events("launched")] == [{"w1": 2, "w2": 2}]
+    here = train_here(bed.folder / "own_here", "train.steps=10", program=[program])
+    assert run.weights_sha256() == here.weights_sha256()
 
 
 @pytest.mark.core
@@ -56,11 +47,24 @@ def test_what_cannot_run_is_refused_in_seconds(bed: Bed, package: Path, change: 
     began = time.monotonic()
     done = submit(bed, package, "refused", *change.split())
     print(f"refused after {time.monotonic() - began:.1f} s")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1 and words in done.stderr, done.stderr
+    assert done.returncode == 2 and words in the_error(done)
 
 
 def test_a_package_of_another_torch_is_refused_by_name(bed: Bed, package: Path):
     done = submit(bed, package, "no_torch")  # the nodes' Python has none
     assert done.returncode == 2, done.stdout + done.stderr
     assert "built for torch" in done.stdout
+
+
+def test_storage_that_one_node_has_not_is_refused_with_that_node(bed: Bed):
+    bed.must("exec", "w2", "mount", "-t", "tmpfs", "none", str(bed.shared))
+    try:
+        began = time.monotonic()
+        job = bed.submit()
+        assert job.wait() == 7, job.log()
+        print(f"refused after {time.monotonic() - began:.1f} s")
+    finally:
+        bed.must("exec", "w2", "umount", str(bed.shared))
+    (error,) = [line for line in job.log().splitlines() if "lockstep: error:" in line]
+    assert error.startswith(f"lockstep: error: node w2: it does not see in {bed.shared}")
+    assert not job.run_dir.exists()

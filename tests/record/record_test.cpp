@@ -18,6 +18,7 @@ Record at_start() {
           .recipe = {{"name", "tiny"}, {"train", {{"steps", 20}}}},
           .binary_sha256 = {{"liblockstep.so", "ab12"}},
           .libraries = {{"torch", "2.13.0"}},
+          .python_packages = {{"numpy", "2.1.0"}},
           .hosts = {HostFacts{.hostname = "node1", .num_cpus = 2}.to_json()},
           .environment = {{"OMP_NUM_THREADS", "1"}},
           .data_sha256 = {{"text.jsonl", "cd34"}}};
@@ -48,6 +49,7 @@ TEST_F(RecordTest, HoldsWhatItWasGiven) {
   EXPECT_EQ(json["command"], Json({"lockstep", "train", "tiny.yaml"}));
   EXPECT_EQ(json["recipe"]["train"]["steps"], 20);
   EXPECT_EQ(json["libraries"]["torch"], "2.13.0");
+  EXPECT_EQ(json["python_packages"]["numpy"], "2.1.0");
   EXPECT_EQ(json["binary_sha256"]["liblockstep.so"], "ab12");
   EXPECT_EQ(json["hosts"][0]["hostname"], "node1");
   EXPECT_EQ(json["environment"]["OMP_NUM_THREADS"], "1");

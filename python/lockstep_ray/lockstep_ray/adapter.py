@@ -23,6 +23,7 @@ from .job import Job
 from .libraries import installed_torch, library_path
 from .link import RayLink
 from .messages import Assignment
+from .python_packages import installed_packages
 from .roster import Member, Place
 from .run_program import begin
 from .verdict import Outcome, Verdict
@@ -82,6 +83,7 @@ class _Rank:
             node_id=runtime.get_node_id(),
             node_name=socket.gethostname(),
             gpu_ids=tuple(str(gpu) for gpu in runtime.get_accelerator_ids().get("GPU", ())),
+            python_packages=installed_packages(runtime.runtime_env),
         )
         self._listening: socket.socket | None = None
 
@@ -151,6 +153,7 @@ class _Rank:
             libraries=self._libraries,
             event_fd=event_fd,
             store_fd=store_fd,
+            python_packages=self._member.python_packages if place.rank == 0 else {},
         ).environment(os.environ)
         argv = [str(self._folder / job.program), *job.arguments]
         heading = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Member:
     node_id: str  # Ray's
     node_name: str  # for people: its host name
     gpu_ids: tuple[str, ...] = ()  # that Ray gave it
+    python_packages: Mapping[str, str] = field(default_factory=dict)  # python_packages.py
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .driver_events import DriverEvents
 from .exit_codes import ExitCode
 from .group import Group
 from .messages import Assignment, Commit, Orders, Output, Settings, Summary
+from .python_packages import differing_packages
 from .roster import Member
 from .verdict import Outcome, RestartPolicy, Verdict
 from .worker_end import WorkerEnd, find_cause
@@ -25,7 +26,9 @@ from .worker_end import WorkerEnd, find_cause
 # One that reports a lost peer, or a wait in vain, often ends before the peer does: so long do we wait for the real cause.
 _CAUSE_SETTLES_S = 1.0
 # An adapter that waits for orders hears at least so often: it knows by it that we are there.
-_LONGEST_WAIT_S = 1.0
+_ORDERS_EVERY_S = 5.0
+# The driver, which waits for output, at least so often: then it sees that the run is over.
+_OUTPUT_EVERY_S = 1.0
 
 
 class Supervisor:
@@ -78,7 +81,7 @@ class Supervisor:
         return verdict
 
     async def orders(self, generation: int, num_commits: int, stop_signal: int) -> Orders:
-        """What is new for an adapter that knows of `num_commits` and `stop_signal`; at the latest after a second."""
+        """What is new for an adapter that knows of `num_commits` and `stop_signal`; at the latest after a few seconds."""
         group = self._group
         if group is None or group.generation != generation:
             return Orders(verdict=_outlived(generation, group.generation if group else 0))
@@ -86,7 +89,7 @@ class Supervisor:
             lambda: group.verdict is not None
             or len(group.commits) > num_commits
             or self._stop_signal != stop_signal,
-            _LONGEST_WAIT_S,
+            _ORDERS_EVERY_S,
         )
         return Orders(tuple(group.commits[num_commits:]), self._stop_signal, group.verdict)
 
@@ -135,7 +138,7 @@ class Supervisor:
 
     async def next_output(self) -> list[Output]:
         """All since the last call; empty after a second without any. One reader."""
-        await self._wait_for(lambda: bool(self._output), _LONGEST_WAIT_S)
+        await self._wait_for(lambda: bool(self._output), _OUTPUT_EVERY_S)
         output, self._output = self._output, []
         return output
 
@@ -219,6 +222,8 @@ class Supervisor:
             f"generation {group.generation}: {group.num_workers} workers ({on_nodes})"
             + (f"; {spare} more would not divide the global batch and wait" if spare else "")
         )
+        for line in differing_packages(list(group.members.values())):
+            self._say(f"warning: {line}: pin it in ray.runtime_env")
 
     def _blame(self, cause: WorkerEnd, generation: int) -> None:
         self._say("error: " + cause.describe())

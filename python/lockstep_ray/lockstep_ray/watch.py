@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import signal
+import time
 from collections.abc import Callable
 
 from .errors import WorkersFailed
@@ -14,8 +15,10 @@ from .verdict import Verdict
 from .worker_end import WorkerEnd
 from .worker_process import WorkerProcess
 
-# Worker and events are seen at once; orders that came are looked at so often.
-_TICK_S = 0.1
+# The worker's end and orders are seen at once; deadlines are looked at so often.
+_TICK_S = 1.0
+# Events are passed on so often: each batch costs every process on its way some work, which a step need not.
+_EVENTS_EVERY_S = 0.25
 # After another worker has failed, so long to end by itself; after a stop signal, so long for a last checkpoint.
 FAILURE_GRACE_S = 5.0
 STOP_GRACE_S = 60.0
@@ -44,13 +47,13 @@ class Watch:
         self._reported_end = worker is None
         self._passed_on = 0  # the stop signal that the worker has had
         self._kill_at: float | None = None
+        self._events_due_at = 0.0  # time.monotonic()
 
     def run(self) -> Verdict:
         """Returns the group's verdict, with no worker left. Throws WorkersFailed when the supervisor falls silent, and
         ray.exceptions.RayError when it is gone; the worker is killed then too."""
         try:
             while True:
-                self._wait()
                 self._pass_events_on()
                 self._note_end()
                 if verdict := self._follow_orders():
@@ -58,22 +61,30 @@ class Watch:
                         self._worker.end(FAILURE_GRACE_S, ask_for_stack=verdict.was_hang)
                     return verdict
                 self._keep_deadlines()
+                self._wait()
         finally:
             if self._worker is not None:
                 self._worker.end(0.0)
 
     def _wait(self) -> None:
-        fds = []
+        """For an answer of the supervisor's, the worker's end, events that are due, or a deadline."""
+        fds, timeout = [self._link.answer_fd], _TICK_S
         if not self._reported_end and self._worker is not None:
             fds.append(self._worker.end_fd)
         if self._events is not None and self._events.is_open:
-            fds.append(self._events.read_fd)
-        select.select(fds, [], [], _TICK_S)
+            rest = self._events_due_at - time.monotonic()
+            if rest > 0:
+                timeout = min(timeout, rest)
+            else:
+                fds.append(self._events.read_fd)
+        select.select(fds, [], [], timeout)
 
     def _pass_events_on(self) -> None:
         if self._events is None:
             return
         lines = self._events.read_lines()
+        if lines:
+            self._events_due_at = time.monotonic() + _EVENTS_EVERY_S
         self._on_events(lines)
         self._link.send_events(lines)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .roster import Place
 
-_NOT_INHERITED = ("LOCKSTEP_CONTINUE_FROM", "LOCKSTEP_EVENT_FD", "LOCKSTEP_STORE_FD")
+_NOT_INHERITED = ("LOCKSTEP_CONTINUE_FROM", "LOCKSTEP_EVENT_FD", "LOCKSTEP_STORE_FD", "LOCKSTEP_PYTHON_PACKAGES")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class WorkerSettings:
     libraries: str = ""  # LD_LIBRARY_PATH
     event_fd: int | None = None  # rank 0
     store_fd: int | None = None  # rank 0
+    python_packages: Mapping[str, str] = field(default_factory=dict)  # name -> version
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         place = self.place
@@ -51,4 +53,6 @@ class WorkerSettings:
             variables["LOCKSTEP_EVENT_FD"] = str(self.event_fd)
         if self.store_fd is not None:
             variables["LOCKSTEP_STORE_FD"] = str(self.store_fd)
+        if self.python_packages:
+            variables["LOCKSTEP_PYTHON_PACKAGES"] = json.dumps(dict(self.python_packages))
         return variables

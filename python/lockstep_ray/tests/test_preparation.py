@@ -90,6 +90,12 @@ def test_a_worker_is_told_its_place():
     assert environment["MASTER_ADDR"] == "10.0.0.2" and environment["LOCKSTEP_GENERATION"] == "3"
     assert environment["OMP_NUM_THREADS"] == "2" and environment["HOME"] == "/root"
     assert "LOCKSTEP_EVENT_FD" not in environment and "CUDA_VISIBLE_DEVICES" not in environment
+    assert "LOCKSTEP_PYTHON_PACKAGES" not in environment
+
+
+def test_a_worker_is_told_the_packages_for_its_record():
+    environment = settings(python_packages={"numpy": "2.1"}).environment({})
+    assert json.loads(environment["LOCKSTEP_PYTHON_PACKAGES"]) == {"numpy": "2.1"}
 
 
 def test_on_gpus_the_local_rank_counts_among_the_nodes_workers():

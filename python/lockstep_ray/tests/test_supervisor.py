@@ -15,7 +15,8 @@ from lockstep_ray.worker_end import WorkerEnd
 @pytest.fixture(autouse=True)
 def _causes_settle_fast(monkeypatch):
     monkeypatch.setattr(module, "_CAUSE_SETTLES_S", 0.05)
-    monkeypatch.setattr(module, "_LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(module, "_ORDERS_EVERY_S", 0.05)
+    monkeypatch.setattr(module, "_OUTPUT_EVERY_S", 0.05)
 
 
 class Run:

@@ -19,10 +19,12 @@ class ScriptedLink:
 
     def __init__(self, orders=(), ends_with=None):
         self.orders, self.ends_with = list(orders), ends_with
-        self.lines, self.ends, self.silent_s = [], [], 0.0
+        self.lines, self.ends, self.silent_s, self.batches = [], [], 0.0, 0
+        self.answer_fd = os.eventfd(len(self.orders), os.EFD_SEMAPHORE)  # an answer for each
 
     def send_events(self, lines):
         self.lines += lines
+        self.batches += bool(lines)
 
     def flush_events(self):
         pass
@@ -31,9 +33,13 @@ class ScriptedLink:
         self.ends.append(end)
         if self.ends_with:
             self.orders.append(Orders(verdict=self.ends_with))
+            os.eventfd_write(self.answer_fd, 1)
 
     def take_orders(self):
-        return self.orders.pop(0) if self.orders else None
+        if not self.orders:
+            return None
+        os.eventfd_read(self.answer_fd)
+        return self.orders.pop(0)
 
 
 def watch(tmp_path, link, script, events=None, commits=None, clock=time.monotonic):
@@ -57,6 +63,16 @@ def test_the_end_is_reported_after_the_last_events(tmp_path):
     (end,) = link.ends
     assert (end.rank, end.node_name, end.code, end.signal, end.told_to_stop) == (2, "w1", 7, 0, False)
     assert end.log_tail[-1] == "words"
+
+
+def test_events_of_many_steps_go_on_in_few_batches(tmp_path):
+    link, events = ScriptedLink(ends_with=DONE), EventPipe()
+    fd = events.write_fd
+    script = f"for i in $(seq 50); do echo $i >&{fd}; sleep 0.01; done"
+    began = time.monotonic()
+    watch(tmp_path, link, script, events).run()
+    assert link.lines == [str(i) for i in range(1, 51)]
+    assert link.batches <= (time.monotonic() - began) / 0.25 + 2
 
 
 def test_a_stop_signal_is_passed_on_once(tmp_path):
