@@ -2,11 +2,10 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/addmm.h>
-#include <ATen/ops/mm.h>
 #include <torch/library.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/kernels/product_by_torch.h"
 
 namespace lockstep::kernels {
 namespace {
@@ -15,15 +14,7 @@ at::Tensor op_of(const at::Tensor& values, bool transposed) { return transposed 
 
 void product_cpu(at::Tensor& out, const at::Tensor& a, bool a_transposed, const at::Tensor& b,
                  bool b_transposed, bool accumulate, const std::optional<at::Tensor>& bias, bool /*recurs*/) {
-  const auto type = out.scalar_type();
-  const at::Tensor left = op_of(a, a_transposed).to(type), right = op_of(b, b_transposed).to(type);
-  if (accumulate) {
-    out.addmm_(left, right);
-  } else if (bias) {
-    at::addmm_out(out, *bias, left, right);
-  } else {
-    at::mm_out(out, left, right);
-  }
+  product_by_torch(out, op_of(a, a_transposed), op_of(b, b_transposed), accumulate, bias);
 }
 
 void check(const at::Tensor& out, const Operand& a, const Operand& b, const ProductOptions& options) {

@@ -1,10 +1,8 @@
 // The GPU's side of the operator lockstep::product_ (kernels/product.cpp checks the operands).
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/mm.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -14,6 +12,7 @@
 #include <mutex>
 
 #include "lockstep/base/check.h"
+#include "lockstep/kernels/product_by_torch.h"
 #include "lockstep/kernels/product_plan.h"
 
 namespace lockstep::kernels {
@@ -75,17 +74,6 @@ const ProductPlan* plan_for(const Call& call, const at::Tensor& out, bool recurs
   return known.plan.get();
 }
 
-void product_by_torch(at::Tensor& out, const at::Tensor& left, const at::Tensor& right, bool accumulate,
-                      const std::optional<at::Tensor>& bias) {
-  if (accumulate) {
-    out.addmm_(left, right);
-  } else if (bias) {
-    at::addmm_out(out, *bias, left, right);
-  } else {
-    at::mm_out(out, left, right);
-  }
-}
-
 void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const at::Tensor& b,
                   bool b_transposed, bool accumulate, const std::optional<at::Tensor>& given_bias,
                   bool recurs) {
@@ -122,8 +110,7 @@ void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const
       return;
     }
   }
-  if (!wide_out) return product_by_torch(out, left, right, accumulate, bias);
-  product_by_torch(out, left.to(at::kFloat), right.to(at::kFloat), accumulate, bias);
+  product_by_torch(out, left, right, accumulate, bias);
 }
 
 }  // namespace
