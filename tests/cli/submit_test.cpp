@@ -65,14 +65,15 @@ TEST_F(Submit, WhatIsWrongIsSaidInOneLineBeforeAnythingIsSent) {
   expect_refusal({"train.stpes=1"}, 2, "train.stpes");
   expect_refusal({"run.dir=runs/x"}, 2, "run.dir: \"runs/x\" is relative");
   expect_refusal({"scaling.num_workers=4"}, 2, "Ray counts 2 GPUs, 4 wanted");
-  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2, "train.global_batch must be a multiple of");
+  expect_refusal({"scaling.num_workers=2", "train.global_batch=7"}, 2,
+                 "train.global_batch must be a multiple of");
   server_.with([](FakeRay& ray) { ray.version = "1.13.0"; });
   expect_refusal({}, 2, "runs Ray 1.13.0");
 }
 
 TEST_F(Submit, AFolderThatIsNoPackageIsRefused) {
-  const Finished finished = lockstep({"submit", folder_ / "recipe.yaml", "--package", folder_.path(),
-                                      "--ray-address", server_.address()});
+  const Finished finished = lockstep(
+      {"submit", folder_ / "recipe.yaml", "--package", folder_.path(), "--ray-address", server_.address()});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_THAT(finished.err, AllOf(StartsWith("lockstep: error: "), HasSubstr("deploy/package")));
 }
@@ -125,11 +126,26 @@ class BenchOnRay : public Submit {
   }
 
   Finished bench(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"bench", "transport", folder_ / "recipe.yaml", "--ray-address",
-                                      server_.address(), "--package", folder_ / "package", "--compare",
-                                      "fast,slow", "--set", "fast:GLOO_SOCKET_IFNAME=eth0", "--set",
-                                      "slow:GLOO_SOCKET_IFNAME=eth1", "--rounds", "1", "--steps", "2", "--skip",
-                                      "1", "run.dir=" + (folder_ / "runs")};
+    std::vector<std::string> words = {"bench",
+                                      "transport",
+                                      folder_ / "recipe.yaml",
+                                      "--ray-address",
+                                      server_.address(),
+                                      "--package",
+                                      folder_ / "package",
+                                      "--compare",
+                                      "fast,slow",
+                                      "--set",
+                                      "fast:GLOO_SOCKET_IFNAME=eth0",
+                                      "--set",
+                                      "slow:GLOO_SOCKET_IFNAME=eth1",
+                                      "--rounds",
+                                      "1",
+                                      "--steps",
+                                      "2",
+                                      "--skip",
+                                      "1",
+                                      "run.dir=" + (folder_ / "runs")};
     words.insert(words.end(), more.begin(), more.end());
     return lockstep(words);
   }
@@ -200,10 +216,12 @@ class DoctorRay : public testing::Test {
 TEST_F(DoctorRay, NamesTheMachineWhereRayCountsFewerGpusThanKubernetesGave) {
   const Finished finished = doctor();
   EXPECT_EQ(finished.exit_code, 2);
-  EXPECT_THAT(finished.err,
-              StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
-                         "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
-  EXPECT_THAT(finished.out, AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
+  EXPECT_THAT(
+      finished.err,
+      StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
+                 "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
+  EXPECT_THAT(finished.out,
+              AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
 }
 
 TEST_F(DoctorRay, IsContentOnceRayCountsThemAll) {
