@@ -69,8 +69,9 @@ void add_bench_transport(CLI::App& bench, Action& action) {
       ->type_name("N");
   CLI::Option* address =
       command
-          ->add_option("--ray-address", arguments->ray_address,
-                       "Train on this Ray cluster, a job a run; run.dir is on its shared storage, seen from here")
+          ->add_option(
+              "--ray-address", arguments->ray_address,
+              "Train on this Ray cluster, a job a run; run.dir is on its shared storage, seen from here")
           ->type_name("URL");
   command
       ->add_option("--package", arguments->package,
@@ -79,12 +80,14 @@ void add_bench_transport(CLI::App& bench, Action& action) {
       ->needs(address);
   command->add_flag("--json", arguments->json, "Print one JSON document instead of the table");
   command->footer(
-      "Each run is a `lockstep train` of the recipe, or with --ray-address a job as of `lockstep submit`, in a\n"
+      "Each run is a `lockstep train` of the recipe, or with --ray-address a job as of `lockstep submit`, in "
+      "a\n"
       "folder of its own, which is removed. The ratio is that of the step times of a round, with its median\n"
       "and its spread over the rounds.\n\n"
       "Examples:\n"
       "  lockstep bench transport recipe.yaml --compare efa,tcp\n"
-      "  lockstep bench transport recipe.yaml run.dir=/fsx/bench --compare efa,tcp --ray-address http://head:8265\n"
+      "  lockstep bench transport recipe.yaml run.dir=/fsx/bench --compare efa,tcp --ray-address "
+      "http://head:8265\n"
       "  lockstep bench transport examples/tiny.yaml --compare lo,eth --set lo:GLOO_SOCKET_IFNAME=lo --set "
       "eth:GLOO_SOCKET_IFNAME=eth0");
   command->callback([=, &action] { action = [=] { return compare_transports(*arguments); }; });

@@ -85,7 +85,8 @@ void add_node(CLI::App& doctor, Action& action) {
 
 void add_ray(CLI::App& doctor, Action& action) {
   CLI::App* command = doctor.add_subcommand(
-      "ray", "Check a Ray cluster on Kubernetes: are the GPUs that Ray counts those that its pods were given?");
+      "ray",
+      "Check a Ray cluster on Kubernetes: are the GPUs that Ray counts those that its pods were given?");
   auto arguments = std::make_shared<RayArguments>();
   add_ray_address(*command, arguments->address);
   CLI::Option* name_space =
@@ -102,7 +103,8 @@ void add_ray(CLI::App& doctor, Action& action) {
       ->excludes(context);
   command->add_flag("--json", arguments->json, "Print one JSON document instead of lines");
   command->footer(
-      "Ray places workers by its own count, and waits without end for a GPU that it does not count. Asks the\n"
+      "Ray places workers by its own count, and waits without end for a GPU that it does not count. Asks "
+      "the\n"
       "dashboard and kubectl, and changes nothing.\n\n"
       "Exit code 0 when they agree, 2 when they do not.\n\n"
       "Examples:\n"

@@ -30,7 +30,8 @@ struct SubmittedJob {
 
 // Checks recipe and cluster, uploads what is not there yet and submits; returns without waiting for the job.
 // `note` hears of warnings, the upload and the job, a line each. Throws before anything is sent: ConfigError
-// for a recipe or package that does not hold and a cluster that has not what it needs; and RayClient's errors.
+// for a recipe or package that does not hold and a cluster that has not what it needs; and RayClient's
+// errors.
 SubmittedJob submit_job(cluster::RayClient& client, const Submission& submission,
                         const std::function<void(const std::string&)>& note);
 

@@ -46,10 +46,7 @@ class RayRuns {
  public:
   RayRuns(std::shared_ptr<cluster::RayClient> client, RecipeArguments recipe, std::string package,
           int64_t steps)
-      : client_(std::move(client)),
-        recipe_(std::move(recipe)),
-        package_(std::move(package)),
-        steps_(steps) {}
+      : client_(std::move(client)), recipe_(std::move(recipe)), package_(std::move(package)), steps_(steps) {}
 
   std::vector<double> run(const NetworkChoice& network) {
     const Recipe recipe = recipe_for_cluster(recipe_.path, recipe_.overrides);

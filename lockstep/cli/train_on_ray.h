@@ -11,8 +11,8 @@
 
 namespace lockstep::cli {
 
-// Each run is a job, submitted as `lockstep submit` does, with `steps` steps and the network's variables among
-// the env_vars of ray.runtime_env, so that driver, adapters and workers have them. It trains in
+// Each run is a job, submitted as `lockstep submit` does, with `steps` steps and the network's variables
+// among the env_vars of ray.runtime_env, so that driver, adapters and workers have them. It trains in
 // <run.dir>/<network>-<number>, which this machine must see too: step times are read from there, and the
 // folder is removed. `package`: as of submit_job().
 //

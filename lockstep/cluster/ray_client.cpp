@@ -135,8 +135,8 @@ HttpAnswer RayClient::ask_about_job(const std::string& id, HttpRequest request) 
   check_job_id(id);
   HttpAnswer answer = ask(request);
   if (answer.status == 404) {
-    throw ConfigError(
-        fmt::format("ray: {} knows no job {} ({} shows those that it knows)", address_, id, jobs_command("list")));
+    throw ConfigError(fmt::format("ray: {} knows no job {} ({} shows those that it knows)", address_, id,
+                                  jobs_command("list")));
   }
   return answer;
 }

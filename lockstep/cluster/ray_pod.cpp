@@ -10,7 +10,7 @@ namespace lockstep::cluster {
 namespace {
 
 constexpr const char* kClusterLabel = "ray.io/cluster";  // KubeRay puts it on every pod of a RayCluster
-constexpr std::chrono::seconds kTimeout{20};              // credentials may come from yet another program
+constexpr std::chrono::seconds kTimeout{20};             // credentials may come from yet another program
 
 // Whole devices are asked for, so the quantity is a plain number.
 double quantity(const std::string& text) {

@@ -19,14 +19,14 @@ struct RayPod {
   std::string label() const;  // "gpu-b (pod ray-gpu-worker-x7k2p)"
 };
 
-// From what `kubectl get pods -o json` prints (v1 List of Pod): those of Ray clusters that run. GPUs are the limits of all
-// containers whose resource ends in "gpu" (nvidia.com/gpu), which is what KubeRay gives to `ray start`
-// (ray-operator/controllers/ray/common/pod.go of ray-project/kuberay). Throws CommandError when it is of
-// another shape.
+// From what `kubectl get pods -o json` prints (v1 List of Pod): those of Ray clusters that run. GPUs are the
+// limits of all containers whose resource ends in "gpu" (nvidia.com/gpu), which is what KubeRay gives to `ray
+// start` (ray-operator/controllers/ray/common/pod.go of ray-project/kuberay). Throws CommandError when it is
+// of another shape.
 std::vector<RayPod> ray_pods_from(const std::string& list);
 
-// Asks kubectl for those of all Ray clusters in a namespace, which takes a second or two. Empty: as kubectl is
-// set up. Throws CommandError with its words.
+// Asks kubectl for those of all Ray clusters in a namespace, which takes a second or two. Empty: as kubectl
+// is set up. Throws CommandError with its words.
 std::vector<RayPod> list_ray_pods(CommandRunner& runner, const std::string& context,
                                   const std::string& name_space);
 

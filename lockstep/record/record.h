@@ -20,9 +20,9 @@ struct Record {
   std::vector<std::string> command;     // argv
   Json recipe;                          // with every default: Recipe::effective()
 
-  std::string commit;                                // of the source that was built; empty when not known
-  std::map<std::string, std::string> binary_sha256;  // file name of program and own libraries -> hash
-  std::map<std::string, std::string> libraries;      // name -> version
+  std::string commit;                                  // of the source that was built; empty when not known
+  std::map<std::string, std::string> binary_sha256;    // file name of program and own libraries -> hash
+  std::map<std::string, std::string> libraries;        // name -> version
   std::map<std::string, std::string> python_packages;  // name -> version, of ray.runtime_env
 
   std::vector<Json> hosts;                         // HostFacts::to_json(), rank 0's machine first

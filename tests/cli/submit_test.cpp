@@ -136,11 +136,26 @@ class BenchOnRay : public Submit {
   }
 
   Finished bench(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"bench", "transport", folder_ / "recipe.yaml", "--ray-address",
-                                      server_.address(), "--package", folder_ / "package", "--compare",
-                                      "fast,slow", "--set", "fast:GLOO_SOCKET_IFNAME=eth0", "--set",
-                                      "slow:GLOO_SOCKET_IFNAME=eth1", "--rounds", "1", "--steps", "2", "--skip",
-                                      "1", "run.dir=" + (folder_ / "runs")};
+    std::vector<std::string> words = {"bench",
+                                      "transport",
+                                      folder_ / "recipe.yaml",
+                                      "--ray-address",
+                                      server_.address(),
+                                      "--package",
+                                      folder_ / "package",
+                                      "--compare",
+                                      "fast,slow",
+                                      "--set",
+                                      "fast:GLOO_SOCKET_IFNAME=eth0",
+                                      "--set",
+                                      "slow:GLOO_SOCKET_IFNAME=eth1",
+                                      "--rounds",
+                                      "1",
+                                      "--steps",
+                                      "2",
+                                      "--skip",
+                                      "1",
+                                      "run.dir=" + (folder_ / "runs")};
     words.insert(words.end(), more.begin(), more.end());
     return lockstep(words);
   }
@@ -211,10 +226,12 @@ class DoctorRay : public testing::Test {
 TEST_F(DoctorRay, NamesTheMachineWhereRayCountsFewerGpusThanKubernetesGave) {
   const Finished finished = doctor();
   EXPECT_EQ(finished.exit_code, 2);
-  EXPECT_THAT(finished.err,
-              StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
-                         "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
-  EXPECT_THAT(finished.out, AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
+  EXPECT_THAT(
+      finished.err,
+      StartsWith("lockstep: error: doctor: gpus: Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) "
+                 "was given 1 GPU, and Ray has no GPU but 1 TPU there. Set num-gpus"));
+  EXPECT_THAT(finished.out,
+              AllOf(HasSubstr("ok     nodes            2 live"), HasSubstr("3 checks: 1 fault")));
 }
 
 TEST_F(DoctorRay, IsContentOnceRayCountsThemAll) {

@@ -81,8 +81,9 @@ TEST(RayPods, AreReadFromWhatKubectlPrints) {
   Json other = pod_json("web", "cpu-a", "10.0.0.9");
   other["metadata"].erase("labels");
   const Json list = {{"kind", "List"},
-                     {"items", {pod_json("worker-1", "gpu-b", "10.0.0.2"),
-                                pod_json("worker-2", "gpu-c", "10.0.0.3", "Succeeded"), other}}};
+                     {"items",
+                      {pod_json("worker-1", "gpu-b", "10.0.0.2"),
+                       pod_json("worker-2", "gpu-c", "10.0.0.3", "Succeeded"), other}}};
   const auto pods = ray_pods_from(list.dump());
   ASSERT_EQ(pods.size(), 1U);
   EXPECT_EQ(pods[0].label(), "gpu-b (pod worker-1)");
@@ -104,15 +105,15 @@ struct Recorder : CommandRunner {
 TEST(RayPods, AreAskedOfKubectlInTheNamespaceThatWasNamed) {
   Recorder kubectl;
   list_ray_pods(kubectl, "", "");
-  EXPECT_THAT(kubectl.argv, ElementsAre("kubectl", "get", "pods", "--selector", "ray.io/cluster", "--output",
-                                        "json"));
-  list_ray_pods(kubectl, "prod", "training");
   EXPECT_THAT(kubectl.argv,
-              ElementsAre("kubectl", "get", "pods", "--selector", "ray.io/cluster", "--output", "json",
-                          "--context", "prod", "--namespace", "training"));
+              ElementsAre("kubectl", "get", "pods", "--selector", "ray.io/cluster", "--output", "json"));
+  list_ray_pods(kubectl, "prod", "training");
+  EXPECT_THAT(kubectl.argv, ElementsAre("kubectl", "get", "pods", "--selector", "ray.io/cluster", "--output",
+                                        "json", "--context", "prod", "--namespace", "training"));
   kubectl.exit_code = 1;
-  EXPECT_THAT([&] { list_ray_pods(kubectl, "", ""); },
-              ThrowsMessage<CommandError>(AllOf(HasSubstr("kubectl get pods"), HasSubstr("Unable to connect"))));
+  EXPECT_THAT(
+      [&] { list_ray_pods(kubectl, "", ""); },
+      ThrowsMessage<CommandError>(AllOf(HasSubstr("kubectl get pods"), HasSubstr("Unable to connect"))));
 }
 
 }  // namespace

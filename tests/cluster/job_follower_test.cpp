@@ -88,8 +88,9 @@ TEST_F(Follow, PatienceEndsWithAWayBack) {
   server_.reset();
   Following following(std::vector<std::function<void()>>(100, [] {}));
   following.patience = std::chrono::seconds(0);
-  EXPECT_THAT([&] { follow_job(client_, "j", following); },
-              ThrowsMessage<NoAnswerError>(HasSubstr("lockstep jobs logs j -f --ray-address http://127.0.0.1:")));
+  EXPECT_THAT(
+      [&] { follow_job(client_, "j", following); },
+      ThrowsMessage<NoAnswerError>(HasSubstr("lockstep jobs logs j -f --ray-address http://127.0.0.1:")));
 }
 
 TEST_F(Follow, StopsWhenItIsTold) {
