@@ -7,10 +7,10 @@
 
 namespace lockstep::cluster {
 
-// working_dir is the package; env_vars are those below, and LOCKSTEP_IMAGE_LOCK with `image_lock` (ImageLock::to_json(),
-// or null for none), which goes into the run's record. `asked` is the recipe's ray.runtime_env (a mapping,
-// or null): its keys are taken as they are, and its env_vars win over ours. Throws ConfigError when it has a
-// working_dir of its own, or env_vars that are no mapping.
+// working_dir is the package; env_vars are those below, and LOCKSTEP_IMAGE_LOCK with `image_lock`
+// (ImageLock::to_json(), or null for none), which goes into the run's record. `asked` is the recipe's
+// ray.runtime_env (a mapping, or null): its keys are taken as they are, and its env_vars win over ours.
+// Throws ConfigError when it has a working_dir of its own, or env_vars that are no mapping.
 //
 //   RAY_DEDUP_LOGS=0                          lines of several ranks are alike, and each is wanted
 //   RAY_TRAIN_V2_ENABLED=1                    the Ray Train that the adapter is written for

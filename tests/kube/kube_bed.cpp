@@ -11,6 +11,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/clock.h"
+#include "lockstep/base/env_var.h"
 #include "lockstep/base/file_descriptor.h"
 #include "tests/paths.h"
 
@@ -75,11 +76,13 @@ KubeBed& KubeBed::shared() {
 
 void KubeBed::start(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), std::string(kTools) + "/" + program);
-  processes_.push_back(
-      Process::start({.argv = arguments,
-                      .environment = {{"KUBECONFIG", kubeconfig()}, {"POD_NAMESPACE", "default"}},
-                      .standard_output = Output::file(folder_ / program + ".log"),
-                      .standard_error = Output::with_stdout()}));
+  processes_.push_back(Process::start(
+      {.argv = arguments,
+       .environment = {{"KUBECONFIG", kubeconfig()},
+                       {"POD_NAMESPACE", "default"},
+                       {"PATH", (folder_ / "programs") + ":" + env_var("PATH").value_or("/usr/bin:/bin")}},
+       .standard_output = Output::file(folder_ / program + ".log"),
+       .standard_error = Output::with_stdout()}));
 }
 
 void KubeBed::start_etcd() {
@@ -108,7 +111,8 @@ void KubeBed::start_api_server() {
          "--token-auth-file=" + folder_ / "tokens.csv", "--authorization-mode=RBAC",
          "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
          "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key,
-         "--service-account-signing-key-file=" + key, "--allow-privileged=true", "--profiling=false"});
+         "--service-account-signing-key-file=" + key, "--kubelet-preferred-address-types=InternalIP",
+         "--allow-privileged=true", "--profiling=false"});
   wait_for("the API server", [&] { return run({"get", "--raw=/readyz"}).exit_code == 0; });
 }
 
@@ -119,8 +123,10 @@ void KubeBed::start_controllers() {
          "--service-account-private-key-file=" + folder_ / "accounts.key",
          "--root-ca-file=" + folder_ / "certificates/apiserver.crt"});
   start("kube-scheduler", {config, "--leader-elect=false", "--secure-port=0"});
-  start("kwok", {config, "--manage-all-nodes=true", "--node-ip=127.0.0.1",
-                 "--config=" + source_path("tests/kube/kwok.yaml")});
+  const std::string kubelet = free_address();
+  start("kubelet", {kubelet});
+  start("kwok", {config, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=" + port_of(kubelet),
+                 "--server-address=" + free_address(), "--config=" + source_path("tests/kube/kwok.yaml")});
   start("ray-operator", {"--enable-leader-election=false", "--metrics-addr=0",
                          "--health-probe-bind-address=0", "--log-stdout-encoder=console"});
 }
@@ -161,6 +167,13 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
     node["spec"]["taints"] = {{{"key", "nvidia.com/gpu"}, {"value", "true"}, {"effect", "NoSchedule"}}};
   }
   kubectl({"create", "-f", "-"}, node.dump());
+}
+
+void KubeBed::add_program(const std::string& name, const std::string& script) {
+  const std::string path = folder_ / "programs/" + name;
+  std::filesystem::create_directories(folder_ / "programs");
+  std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
 void KubeBed::add_namespace(const std::string& name) {

@@ -1,7 +1,8 @@
 // A Kubernetes cluster on this machine's loopback, for tests: etcd, the API server, the controller manager,
 // the scheduler and KubeRay's operator are the real programs. Its nodes are names: kwok says for them that
-// they are ready, and that their pods run, without a container (kwok.yaml). So everything is real that
-// decides which pod is made, where it goes, and why it does not.
+// they are ready, and that their pods run, without a container (kwok.yaml); commands in them run on this
+// machine (control_plane/cmd/kubelet). So everything is real that decides which pod is made, where it goes,
+// and why it does not.
 #pragma once
 
 #include <chrono>
@@ -49,6 +50,10 @@ class KubeBed {
   void add_node(const std::string& name, const NodeShape& shape);
   // Makes it unless it is there, and waits until pods can be made in it.
   void add_namespace(const std::string& name);
+
+  // What `kubectl exec` finds as `name` in any container: a script, run on this machine with POD_NAME,
+  // POD_NAMESPACE and CONTAINER set.
+  void add_program(const std::string& name, const std::string& script);
 
   // Asks again until the answer is true. A CHECK on it coming within two minutes, with `what` and the pods'
   // state.

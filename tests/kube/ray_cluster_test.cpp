@@ -1,6 +1,6 @@
 // A head and two workers with four GPUs and an EFA interface each, on one small node and two GPU nodes, as
-// `lockstep image check` and KubeRay see them. Another manifest of that shape, its image by digest, in whatever
-// namespace it names: LOCKSTEP_KUBE_MANIFEST=FILE.
+// `lockstep image check` and KubeRay see them. Another manifest of that shape, its image by digest, in
+// whatever namespace it names: LOCKSTEP_KUBE_MANIFEST=FILE.
 #include <gmock/gmock.h>
 #include <yaml-cpp/yaml.h>
 
@@ -146,6 +146,18 @@ TEST_F(KubeCore, ADriftedImageIsFoundByItsPod) {
   EXPECT_EQ(drifted.exit_code, 6);
   EXPECT_THAT(drifted.out, HasSubstr("other        " + name + "/ray-worker on gpu-"));
   EXPECT_THAT(drifted.err, HasSubstr("containers do not run the locked image"));
+}
+
+TEST_F(KubeCore, ACommandInAPodGivesItsOutputsAndExitCode) {
+  bed_.add_program("ray",
+                   "echo \"$1 in $POD_NAME/$CONTAINER of $POD_NAMESPACE\"; cat; echo trouble >&2; exit 3");
+  const std::string head = *running("head").begin();
+  const auto result =
+      bed_.run({"exec", "-i", head, in_, "--container=ray-head", "--", "ray", "status"}, "input\n");
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(result.out, "status in " + head + "/ray-head of " + namespace_of(manifest()) + "\ninput\n");
+  EXPECT_THAT(result.err, HasSubstr("trouble"));
+  EXPECT_EQ(bed_.run({"exec", head, in_, "--", "no-such-program"}).exit_code, 127);
 }
 
 TEST_F(KubeCore, DeletingLeavesNothing) {

@@ -2,8 +2,8 @@
 //
 //   [REGISTRY/]REPOSITORY[:TAG][@sha256:DIGEST]
 //
-// The first part is a registry when it holds "." or ":" or is "localhost"; without one it is Docker Hub, whose official
-// images are in "library/". Grammar: github.com/distribution/reference, regexp.go.
+// The first part is a registry when it holds "." or ":" or is "localhost"; without one it is Docker Hub,
+// whose official images are in "library/". Grammar: github.com/distribution/reference, regexp.go.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ struct ImageReference {
 // "sha256:" and 64 lower-case hex digits.
 bool is_digest(const std::string& text);
 
-// What a tag promises, by the custom of the images that Lockstep runs on: "vX.Y.Z", alone or after a "-", is published once
-// and then stays; "vX.Y" and all others are moved to newer images.
+// What a tag promises, by the custom of the images that Lockstep runs on: "vX.Y.Z", alone or after a "-", is
+// published once and then stays; "vX.Y" and all others are moved to newer images.
 bool is_frozen_tag(const std::string& tag);
 
 }  // namespace lockstep::cluster
