@@ -25,9 +25,11 @@ std::string summary(const Deployment& deployment) {
   const InstanceType& gpu = deployment.gpu_type();
   std::string text = fmt::format("cluster {} in {}, Kubernetes {}{}\n", settings.name, settings.region,
                                  settings.kubernetes_version, settings.existing ? ", there already" : "");
-  text +=
-      fmt::format("  {} x {} for the system and Ray's head: {} CPUs, {} GiB\n", settings.system_nodes.count,
-                  settings.system_nodes.type, settings.head.cpus, settings.head.memory_gib);
+  const std::string system_nodes =
+      settings.existing ? "nodes that are there"
+                        : fmt::format("{} x {}", settings.system_nodes.count, settings.system_nodes.type);
+  text += fmt::format("  {} for the system and Ray's head: {} CPUs, {} GiB\n", system_nodes,
+                      settings.head.cpus, settings.head.memory_gib);
   text += fmt::format("  {} x {} in {}: a worker pod each, {} x {} {} GiB, {} EFA, {} CPUs, {} GiB\n",
                       settings.gpu_nodes.count, settings.gpu_nodes.type, zones_text(deployment), gpu.gpus,
                       gpu.gpu_name, gpu.gpu_gib, deployment.efa_per_pod(), settings.worker.cpus.value(),

@@ -35,9 +35,10 @@ HelmRelease efa_plugin(const eks::Deployment& deployment) {
 }
 
 HelmRelease kuberay_operator(const eks::Deployment& deployment) {
+  Json values = Json::object();
+  if (!deployment.settings.existing) values["nodeSelector"] = {{"role", "system"}};
   return release("kuberay-operator", "https://ray-project.github.io/kuberay-helm",
-                 deployment.settings.charts.kuberay, eks::kOperatorNamespace,
-                 {{"nodeSelector", {{"role", "system"}}}});
+                 deployment.settings.charts.kuberay, eks::kOperatorNamespace, values);
 }
 
 }  // namespace lockstep::cluster::manifest

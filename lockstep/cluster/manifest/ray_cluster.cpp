@@ -55,15 +55,14 @@ Json container(const Deployment& deployment, const std::string& name, const Json
       {"lifecycle", {{"preStop", {{"exec", {{"command", Json::array({"/bin/sh", "-c", "ray stop"})}}}}}}}};
 }
 
-Json pod(const Deployment& deployment, const std::string& role, Json container) {
+Json pod(const Deployment& deployment, Json container) {
   const eks::ClusterSettings& settings = deployment.settings;
   Json volumes = Json::array({{{"name", "ray-logs"}, {"emptyDir", Json::object()}}});
   if (!settings.storage.fsx_id.empty()) {
     volumes.push_back({{"name", "fsx"}, {"persistentVolumeClaim", {{"claimName", kFsxClaim}}}});
     container["volumeMounts"].push_back({{"name", "fsx"}, {"mountPath", "/fsx"}});
   }
-  Json spec = {{"nodeSelector", {{"role", role}}},
-               {"automountServiceAccountToken", false},  // nothing in the pods asks Kubernetes anything
+  Json spec = {{"automountServiceAccountToken", false},  // nothing in the pods asks Kubernetes anything
                {"terminationGracePeriodSeconds", 120},   // for a last checkpoint
                {"containers", Json::array({std::move(container)})},
                {"volumes", volumes}};
@@ -80,9 +79,12 @@ Json head_group(const Deployment& deployment) {
   ray["ports"] = Json::array({{{"name", "gcs-server"}, {"containerPort", 6379}},
                               {{"name", "dashboard"}, {"containerPort", 8265}},
                               {{"name", "client"}, {"containerPort", 10001}}});
+  Json head_pod = pod(deployment, ray);
+  // A cluster that was there already has nodes of its own for it; the taint keeps it off the GPU nodes.
+  if (!deployment.settings.existing) head_pod["spec"]["nodeSelector"] = {{"role", "system"}};
   return {{"serviceType", "ClusterIP"},
           {"rayStartParams", {{"dashboard-host", "0.0.0.0"}, {"num-gpus", "0"}}},
-          {"template", pod(deployment, "system", ray)}};
+          {"template", head_pod}};
 }
 
 Json worker_group(const Deployment& deployment) {
@@ -97,7 +99,8 @@ Json worker_group(const Deployment& deployment) {
   ray["command"] = Json::array({forward_compatibility_step()});
   if (deployment.efa_per_pod() > 0)
     ray["securityContext"] = {{"capabilities", {{"add", Json::array({"IPC_LOCK"})}}}};  // EFA pins memory
-  Json worker_pod = pod(deployment, "gpu-worker", ray);
+  Json worker_pod = pod(deployment, ray);
+  worker_pod["spec"]["nodeSelector"] = {{"role", "gpu-worker"}};
   worker_pod["spec"]["tolerations"] =
       Json::array({{{"key", "nvidia.com/gpu"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}});
   return {{"groupName", settings.gpu_nodes.name},       {"replicas", settings.gpu_nodes.count},

@@ -55,10 +55,9 @@ TEST_P(Golden, FilesAreAsTheyWere) {
     EXPECT_TRUE(names.contains(entry.path().filename())) << entry.path() << " is no longer made";
 }
 
-INSTANTIATE_TEST_SUITE_P(Clusters, Golden, testing::Values("default.yaml", "full.yaml", "env.sh"),
-                         [](const auto& info) {
-                           return std::string(info.param).substr(0, std::string(info.param).find('.'));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Clusters, Golden, testing::Values("default.yaml", "full.yaml", "existing.yaml", "block.yaml", "env.sh"),
+    [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
 
 class Sound : public testing::TestWithParam<const char*> {};
 
@@ -73,10 +72,9 @@ TEST_P(Sound, WorkersAreGuaranteedAndCountTheirGpusOnce) {
             worker["template"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Clusters, Sound, testing::Values("default.yaml", "full.yaml", "env.sh"),
-                         [](const auto& info) {
-                           return std::string(info.param).substr(0, std::string(info.param).find('.'));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Clusters, Sound, testing::Values("default.yaml", "full.yaml", "existing.yaml", "block.yaml", "env.sh"),
+    [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
 
 TEST(ClusterConfig, ReservationsKeyEndsInCapitals) {
   const std::string text = gpu_nodes_config(deployment_of("full.yaml")).to_text();
