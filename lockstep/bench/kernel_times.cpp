@@ -13,14 +13,18 @@ constexpr const char* kCommunication = "communication";
 
 // The first that fits decides: our own kernels bear their file's name.
 constexpr std::pair<const char*, const char*> kWords[] = {
-    {"nccl", kCommunication},         {"ordered_sum", kCommunication}, {"rms_norm", "norms"},
-    {"sum_groups", "norms"},          {"swiglu", "activation"},        {"rotary", "rotary"},
-    {"softmax_loss", "loss"},         {"adamw", "optimizer"},          {"square", "gradient norm"},
-    {"aminmax", "gradient norm"},     {"MinMax", "gradient norm"},     {"cudnn", "attention"},
-    {"fmha", "attention"},            {"flash", "attention"},          {"sdpa", "attention"},
-    {"gemm", "products"},             {"nvjet", "products"},           {"cutlass", "products"},
-    {"cublas", "products"},           {"splitK", "products"},          {"Memcpy", "copies"},
-    {"Memset", "copies"},             {"copy", "copies"},              {"Fill", "copies"}};
+    {"nccl", kCommunication},    {"ordered_sum", kCommunication},
+    {"rms_norm", "norms"},       {"sum_groups", "norms"},
+    {"swiglu", "activation"},    {"rotary", "rotary"},
+    {"softmax_loss", "loss"},    {"adamw", "optimizer"},
+    {"square", "gradient norm"}, {"aminmax", "gradient norm"},
+    {"MinMax", "gradient norm"}, {"cudnn", "attention"},
+    {"fmha", "attention"},       {"flash", "attention"},
+    {"sdpa", "attention"},       {"gemm", "products"},
+    {"nvjet", "products"},       {"cutlass", "products"},
+    {"cublas", "products"},      {"splitK", "products"},
+    {"Memcpy", "copies"},        {"Memset", "copies"},
+    {"copy", "copies"},          {"Fill", "copies"}};
 
 double ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
@@ -90,8 +94,9 @@ KernelTimes times_of(const std::vector<KernelRun>& runs) {
 }
 
 std::string to_text(const KernelTimes& times) {
-  std::string text = fmt::format("{:<16} {:.1f} ms from the first kernel to the last, {:.1f} ms of them idle\n",
-                                 "traced step", times.span_ms, times.span_ms - times.busy_ms);
+  std::string text =
+      fmt::format("{:<16} {:.1f} ms from the first kernel to the last, {:.1f} ms of them idle\n",
+                  "traced step", times.span_ms, times.span_ms - times.busy_ms);
   for (const KernelTime& time : times.classes) {
     text += fmt::format("  {:<14} {:>8.2f} ms {:>6} kernels", time.name, time.ms, time.count);
     if (time.name == kCommunication)

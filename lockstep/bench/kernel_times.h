@@ -22,9 +22,9 @@ struct KernelTime {
 };
 
 struct KernelTimes {
-  double span_ms = 0;       // from the first kernel's start to the last one's end
-  double busy_ms = 0;       // of that, with at least one kernel running
-  double exposed_ms = 0;    // communication while nothing else ran
+  double span_ms = 0;               // from the first kernel's start to the last one's end
+  double busy_ms = 0;               // of that, with at least one kernel running
+  double exposed_ms = 0;            // communication while nothing else ran
   std::vector<KernelTime> classes;  // the longest first
   std::vector<KernelTime> kernels;  // likewise, kTopKernels at most
 
@@ -32,8 +32,8 @@ struct KernelTimes {
 };
 
 // "products", "attention", "norms", "activation", "rotary", "loss", "optimizer", "gradient norm",
-// "communication", "copies" or "other": by words in the kernel's name, which are cuBLAS's, cuDNN's, NCCL's, torch's
-// and our own.
+// "communication", "copies" or "other": by words in the kernel's name, which are cuBLAS's, cuDNN's, NCCL's,
+// torch's and our own.
 std::string class_of_kernel(const std::string& name);
 
 // Runs may overlap, in any order. Times of classes and kernels are sums over their runs.

@@ -12,7 +12,8 @@ namespace lockstep::bench {
 std::vector<KernelRun> trace_step(const std::string& path, const std::function<void()>& step) {
   namespace profiler = torch::profiler::impl;
   const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
-  const std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU, profiler::ActivityType::CUDA};
+  const std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU,
+                                                    profiler::ActivityType::CUDA};
   torch::autograd::profiler::prepareProfiler(config, activities);
   torch::autograd::profiler::enableProfiler(config, activities);
   step();

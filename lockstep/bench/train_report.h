@@ -24,11 +24,11 @@ struct TrainReport {
   std::string device;                          // "NVIDIA H200", or the CPU's name
   std::string strategy, compute, determinism;  // as settled: full, bf16, run
   int64_t parameters = 0;
-  int64_t accumulation = 1;     // micro-batches a worker and step
-  double flops_per_token = 0;   // as above
-  double loss = 0;              // of the last step, to see that it trained
-  int64_t peak_bytes = 0;       // of rank 0
-  std::vector<double> step_ms;  // by timed step
+  int64_t accumulation = 1;            // micro-batches a worker and step
+  double flops_per_token = 0;          // as above
+  double loss = 0;                     // of the last step, to see that it trained
+  int64_t peak_bytes = 0;              // of rank 0
+  std::vector<double> step_ms;         // by timed step
   std::optional<KernelTimes> kernels;  // of the traced step
 
   double median_ms() const;

@@ -181,8 +181,9 @@ void add_train_bench(CLI::App& bench, Action& action) {
                    "What a step takes at least, measured elsewhere; its share is told")
       ->type_name("MS");
   command
-      ->add_option("--trace", options->trace,
-                   "Trace one more step of worker 0 into this file, for Perfetto; tell kernels' times by class")
+      ->add_option(
+          "--trace", options->trace,
+          "Trace one more step of worker 0 into this file, for Perfetto; tell kernels' times by class")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document instead of the lines");
   command

@@ -17,10 +17,10 @@ Recipe recipe_for_cluster(const std::string& path, const std::vector<std::string
 struct Submission {
   std::string recipe;  // path, here
   std::vector<std::string> overrides;
-  std::string program;  // a train function's, in place of `lockstep train`; empty: none
-  std::string from;     // --from of `lockstep train`; empty: none
-  std::string package;  // folder that deploy/package made; empty: this build's
-  std::string id;       // empty: from the run's name and the time
+  std::string program;     // a train function's, in place of `lockstep train`; empty: none
+  std::string from;        // --from of `lockstep train`; empty: none
+  std::string package;     // folder that deploy/package made; empty: this build's
+  std::string id;          // empty: from the run's name and the time
   std::string image_lock;  // path of the lock of the nodes' image, for the run's record; empty: none
 };
 

@@ -10,8 +10,9 @@
 namespace lockstep::comm {
 namespace {
 
-// MKL finds out about the processor with the first product of a process. Workers' main threads do that each alone; ranks
-// that are threads would do it at once, and then a first run has been seen to end with bits of its own.
+// MKL finds out about the processor with the first product of a process. Workers' main threads do that each
+// alone; ranks that are threads would do it at once, and then a first run has been seen to end with bits of
+// its own.
 void make_the_first_product_alone() {
   for (const auto type : {at::kFloat, at::kDouble}) at::mm(at::ones({8, 8}, type), at::ones({8, 8}, type));
 }

@@ -32,8 +32,8 @@ struct FsdpOptions {
   c10::ScalarType compute = c10::kFloat;  // parameters in forward and backward
   c10::ScalarType master = c10::kFloat;   // shards, their gradients and optimizer state
   c10::ScalarType reduce = c10::kFloat;   // what gradients travel as; they are summed in `master`
-  // Of a shard's grad() where it is not `master`. Nothing is lost in `compute` when a step is one backward of one
-  // rank, which leaves nothing to add; CHECKs that the mesh has one rank.
+  // Of a shard's grad() where it is not `master`. Nothing is lost in `compute` when a step is one backward of
+  // one rank, which leaves nothing to add; CHECKs that the mesh has one rank.
   std::optional<c10::ScalarType> grad;
   // Units gathered ahead of their use, and reductions left running while backward goes on.
   // Each costs the memory of one more unit and hides communication behind computation,

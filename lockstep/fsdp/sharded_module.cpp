@@ -48,7 +48,8 @@ ShardedModule::ShardedModule(std::shared_ptr<torch::nn::Module> root, comm::Mesh
       mesh_(mesh),
       options_(std::move(options)),
       schedule_(std::make_unique<Schedule>(options_, mesh_)) {
-  LOCKSTEP_CHECK(!options_.grad || mesh_.world_size() == 1) << "gradients in a dtype of their own, summed over ranks";
+  LOCKSTEP_CHECK(!options_.grad || mesh_.world_size() == 1)
+      << "gradients in a dtype of their own, summed over ranks";
   if (!options_.wrap) options_.wrap = wrap_by_size();
   std::set<void*> seen;
   for (const auto& parameter : root_->named_parameters()) {  // lists tied ones under each name

@@ -62,9 +62,9 @@ class ShardedModule {
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
 
-  // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it whole;
-  // undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step) spares the next
-  // forward a pass over memory; say so with copies_written().
+  // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it
+  // whole; undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step)
+  // spares the next forward a pass over memory; say so with copies_written().
   std::vector<at::Tensor> compute_copies() const;
   void copies_written();
 
@@ -82,8 +82,8 @@ class ShardedModule {
   // Collective. The 2-norm of all gradients, over all shards; when FsdpOptions::elastic the same bits for any
   // sharding (fsdp/gradient_norm.h).
   double grad_norm();
-  // The same, and when max_norm > 0 they are scaled down to it (fsdp::clip_scale). An optimizer that takes the
-  // scale spares a pass over memory: optim::AdamW::step(clip_scale(grad_norm(), max_norm)), same bits.
+  // The same, and when max_norm > 0 they are scaled down to it (fsdp::clip_scale). An optimizer that takes
+  // the scale spares a pass over memory: optim::AdamW::step(clip_scale(grad_norm(), max_norm)), same bits.
   double clip_grad_norm(double max_norm);
 
   // Runs what a call of the root's holder runs, for roots that are not nn::Module.

@@ -88,7 +88,8 @@ cudaError_t launch_adamw(const AdamWShard<T, G>& shard, double lr, double beta1,
                            static_cast<T>(grad_scale)};
   constexpr int64_t kPerBlock = int64_t{kThreads} * kWidth<T>;
   const auto blocks = static_cast<unsigned>((shard.n + kPerBlock - 1) / kPerBlock);
-  adamw_kernel<T, G><<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.copy, shard.n, scalars);
+  adamw_kernel<T, G>
+      <<<blocks, kThreads, 0, stream>>>(shard.p, shard.m, shard.v, shard.g, shard.copy, shard.n, scalars);
   return cudaGetLastError();
 }
 

@@ -15,14 +15,17 @@ namespace {
 
 template <typename T, typename G = T>
 AdamWShard<T, G> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g,
-                         const std::optional<at::Tensor>& copy) {
+                          const std::optional<at::Tensor>& copy) {
   for (const at::Tensor* t : {&p, &m, &v, &g, copy ? &*copy : &p}) {
     LOCKSTEP_CHECK(reinterpret_cast<uintptr_t>(t->const_data_ptr()) % 16 == 0)
         << "a shard must start at a multiple of 16 bytes";
   }
-  return {p.mutable_data_ptr<T>(), m.mutable_data_ptr<T>(), v.mutable_data_ptr<T>(),
+  return {p.mutable_data_ptr<T>(),
+          m.mutable_data_ptr<T>(),
+          v.mutable_data_ptr<T>(),
           static_cast<const G*>(g.const_data_ptr()),
-          copy ? static_cast<__nv_bfloat16*>(copy->mutable_data_ptr()) : nullptr, p.numel()};
+          copy ? static_cast<__nv_bfloat16*>(copy->mutable_data_ptr()) : nullptr,
+          p.numel()};
 }
 
 void adamw_cuda(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g, double lr, double beta1,

@@ -47,9 +47,8 @@ TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("product_", &product_c
 
 void product(at::Tensor out, const Operand& a, const Operand& b, const ProductOptions& options) {
   check(out, a, b, options);
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("lockstep::product_", "")
-                             .typed<decltype(product_cpu)>();
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::product_", "").typed<decltype(product_cpu)>();
   const at::AutoDispatchBelowADInplaceOrView no_autograd;
   op.call(out, a.values, a.transposed, b.values, b.transposed, options.accumulate, options.bias,
           options.recurs);

@@ -1,10 +1,10 @@
-// Matrix products of a training step: out = op(a) op(b), optionally added to what out holds, or with a bias on
-// every row; op transposes or not.
+// Matrix products of a training step: out = op(a) op(b), optionally added to what out holds, or with a bias
+// on every row; op transposes or not.
 //
-// On a GPU in bf16: cuBLASLt, asked once for each shape. A shape's second call times the library's suggestions on
-// its own operands, some tens of milliseconds, and keeps the fastest; while torch is told
-// to be deterministic (at::globalContext) the first suggestion stays, since another algorithm adds in another order.
-// Elsewhere: at::mm and at::addmm. 2 m n k operations; bound by operations for all but narrow shapes.
+// On a GPU in bf16: cuBLASLt, asked once for each shape. A shape's second call times the library's
+// suggestions on its own operands, some tens of milliseconds, and keeps the fastest; while torch is told to
+// be deterministic (at::globalContext) the first suggestion stays, since another algorithm adds in another
+// order. Elsewhere: at::mm and at::addmm. 2 m n k operations; bound by operations for all but narrow shapes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,9 +24,9 @@ struct ProductOptions {
   bool recurs = true;              // the shape comes again and again, so that timing it pays
 };
 
-// op(a): [m, k], op(b): [k, n], out: [m, n], contiguous, of one type on one device: bfloat16, float32 or float64.
-// An `out` in float32 takes operands in bfloat16 too, and is rounded to nothing else on the way. Nothing is
-// recorded for autograd. Dispatched as the operator lockstep::product_.
+// op(a): [m, k], op(b): [k, n], out: [m, n], contiguous, of one type on one device: bfloat16, float32 or
+// float64. An `out` in float32 takes operands in bfloat16 too, and is rounded to nothing else on the way.
+// Nothing is recorded for autograd. Dispatched as the operator lockstep::product_.
 void product(at::Tensor out, const Operand& a, const Operand& b, const ProductOptions& options = {});
 
 }  // namespace lockstep::kernels

@@ -25,8 +25,8 @@ uint32_t alignment_of(const at::Tensor& x) {
 
 constexpr size_t kWorkspaceBytes = 32 << 20;  // what cuBLAS's guide advises for Hopper
 
-// One for each stream, whose products follow each other. torch has one too, but reads its size from the environment with
-// a regular expression at every call: 60 to 200 µs.
+// One for each stream, whose products follow each other. torch has one too, but reads its size from the
+// environment with a regular expression at every call: 60 to 200 µs.
 Workspace workspace_of(cudaStream_t stream, c10::Device device) {
   static std::mutex mutex;
   static auto* const all = new std::map<std::pair<int, cudaStream_t>, at::Tensor>;
@@ -116,6 +116,4 @@ void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const
 }  // namespace
 }  // namespace lockstep::kernels
 
-TORCH_LIBRARY_IMPL(lockstep, CUDA, library) {
-  library.impl("product_", &lockstep::kernels::product_cuda);
-}
+TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("product_", &lockstep::kernels::product_cuda); }

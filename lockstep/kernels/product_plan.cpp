@@ -78,8 +78,8 @@ ProductPlan::~ProductPlan() {
   for (const auto each : {a_, b_, out_}) cublasLtMatrixLayoutDestroy(each);
 }
 
-int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count,
-                             const void* bias, cublasLtMatmulHeuristicResult_t* results) const {
+int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count, const void* bias,
+                             cublasLtMatmulHeuristicResult_t* results) const {
   cublasLtMatmulPreferenceOpaque_t preference;
   require(cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
@@ -92,7 +92,8 @@ int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, in
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape_.out_alignment);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape_.out_alignment);
   // Parts of a split sum are added in float32, never in bf16.
-  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+      static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   Descriptor descriptor(shape_, bias);
   int found = 0;
   const auto status = cublasLtMatmulAlgoGetHeuristic(handle, &descriptor.opaque, b_, a_, out_, out_,
@@ -142,8 +143,8 @@ void ProductPlan::tune(cublasLtHandle_t handle, ProductOperands operands, void* 
   }
 }
 
-cublasStatus_t ProductPlan::run(cublasLtHandle_t handle, const ProductOperands& operands,
-                                Workspace workspace, cudaStream_t stream) const {
+cublasStatus_t ProductPlan::run(cublasLtHandle_t handle, const ProductOperands& operands, Workspace workspace,
+                                cudaStream_t stream) const {
   return run_with(handle, algorithm_, operands, workspace, stream);
 }
 

@@ -31,7 +31,8 @@ struct Workspace {
   size_t bytes;
 };
 
-// Layouts and algorithm for one shape. cuBLASLt counts along columns first, so it is told of out^T = op(b)^T op(a)^T.
+// Layouts and algorithm for one shape. cuBLASLt counts along columns first, so it is told of out^T = op(b)^T
+// op(a)^T.
 class ProductPlan {
  public:
   explicit ProductPlan(const ProductShape& shape);
@@ -41,8 +42,8 @@ class ProductPlan {
 
   // The library's first suggestion. False: it has none for this shape.
   bool suggest(cublasLtHandle_t handle, const ProductOperands& operands, size_t workspace_bytes);
-  // After `suggest`: the fastest of several suggestions on these operands; `scratch`, as large as out, is written
-  // instead of it.
+  // After `suggest`: the fastest of several suggestions on these operands; `scratch`, as large as out, is
+  // written instead of it.
   void tune(cublasLtHandle_t handle, ProductOperands operands, void* scratch, Workspace workspace,
             cudaStream_t stream);
   cublasStatus_t run(cublasLtHandle_t handle, const ProductOperands& operands, Workspace workspace,

@@ -7,8 +7,8 @@
 
 namespace lockstep::kernels {
 
-// digits: [3] += the sums of the digits over g: [n], T: __nv_bfloat16, float or double. Enqueues on `stream` of
-// the current device and returns the launch's error.
+// digits: [3] += the sums of the digits over g: [n], T: __nv_bfloat16, float or double. Enqueues on `stream`
+// of the current device and returns the launch's error.
 template <typename T>
 cudaError_t launch_add_squares(int64_t* digits, const T* g, int64_t n, double scale, cudaStream_t stream);
 

@@ -87,8 +87,7 @@ cudaError_t launch_swiglu_backward(T* gate_grad, T* up_grad, T* y, const T* y_gr
 
 #define LOCKSTEP_INSTANTIATE(T)                                                      \
   template cudaError_t launch_swiglu(T*, const T*, const T*, int64_t, cudaStream_t); \
-  template cudaError_t launch_swiglu_backward(T*, T*, T*, const T*, const T*, const T*, int64_t,   \
-                                              cudaStream_t)
+  template cudaError_t launch_swiglu_backward(T*, T*, T*, const T*, const T*, const T*, int64_t, cudaStream_t)
 LOCKSTEP_INSTANTIATE(__nv_bfloat16);
 LOCKSTEP_INSTANTIATE(float);
 LOCKSTEP_INSTANTIATE(double);

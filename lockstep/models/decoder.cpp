@@ -77,8 +77,7 @@ DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const a
 
 ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, const LayerContext& context) {
   const auto [entered, normed] = add_and_norm(x, input_layernorm_);
-  const auto [attended, normed_again] =
-      post_attention_layernorm_(self_attn_(normed, context), entered);
+  const auto [attended, normed_again] = post_attention_layernorm_(self_attn_(normed, context), entered);
   return {attended, mlp_(normed_again)};
 }
 

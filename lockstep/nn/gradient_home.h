@@ -1,7 +1,7 @@
 // Where a parameter's gradient is wanted, so that who computes it can write it there at once.
 //
-// Who shards a model keeps the gradients of many parameters in one buffer. A layer whose backward pass makes its
-// weight's gradient asks here for the memory; autograd passes on what it gets as any other gradient.
+// Who shards a model keeps the gradients of many parameters in one buffer. A layer whose backward pass makes
+// its weight's gradient asks here for the memory; autograd passes on what it gets as any other gradient.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,11 +10,12 @@
 
 namespace lockstep::nn {
 
-// Its parameter's sizes and dtype, or undefined: not now. What it returned once it must not return again before
-// the gradient has arrived, since a weight that is used twice has two gradients, which autograd adds.
+// Its parameter's sizes and dtype, or undefined: not now. What it returned once it must not return again
+// before the gradient has arrived, since a weight that is used twice has two gradients, which autograd adds.
 using GradientHome = std::function<at::Tensor()>;
 
-// Until remove_gradient_home, which must come before `parameter` or what `home` refers to is gone. Thread-safe.
+// Until remove_gradient_home, which must come before `parameter` or what `home` refers to is gone.
+// Thread-safe.
 void set_gradient_home(const at::Tensor& parameter, GradientHome home);
 void remove_gradient_home(const at::Tensor& parameter);
 

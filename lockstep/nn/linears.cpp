@@ -74,7 +74,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
 at::Tensor rows_of(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
 
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-                               const std::vector<at::Tensor>& biases) {
+                                const std::vector<at::Tensor>& biases) {
   LOCKSTEP_CHECK(biases.empty() || biases.size() == weights.size()) << "all layers have a bias or none";
   variable_list parameters = weights;
   parameters.insert(parameters.end(), biases.begin(), biases.end());

@@ -7,11 +7,11 @@
 
 namespace lockstep::nn {
 
-// For each layer i: [..., in] -> [..., out_i]. weights: [out_i, in]; biases: [out_i] each, or none at all. Products are
-// kernels::product. Keeps x. The gradients of x through the layers are added by the products themselves, in
-// the layers' order, where autograd would hold each and add them up. First derivatives only.
+// For each layer i: [..., in] -> [..., out_i]. weights: [out_i, in]; biases: [out_i] each, or none at all.
+// Products are kernels::product. Keeps x. The gradients of x through the layers are added by the products
+// themselves, in the layers' order, where autograd would hold each and add them up. First derivatives only.
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-                               const std::vector<at::Tensor>& biases);
+                                const std::vector<at::Tensor>& biases);
 
 // [..., in] -> [N, in], contiguous: the operand of a product.
 at::Tensor rows_of(const at::Tensor& x);

@@ -70,10 +70,10 @@ void AdamW::step(double grad_scale, const std::vector<at::Tensor>& copies) {
     if (!grad.defined()) continue;
     Slot& slot = slots_[i];
     const int64_t step = ++*slot.steps.mutable_data_ptr<int64_t>();
-    kernels::adamw(parameters_[i], slot.exp_avg, slot.exp_avg_sq, grad.contiguous(),
-                   {options_.lr, options_.beta1, options_.beta2, options_.eps, options_.weight_decay, step,
-                    grad_scale},
-                   copies.empty() ? at::Tensor() : copies[i]);
+    kernels::adamw(
+        parameters_[i], slot.exp_avg, slot.exp_avg_sq, grad.contiguous(),
+        {options_.lr, options_.beta1, options_.beta2, options_.eps, options_.weight_decay, step, grad_scale},
+        copies.empty() ? at::Tensor() : copies[i]);
   }
 }
 

@@ -11,9 +11,11 @@ TEST(KernelTimes, KernelsAreToldApartByTheirNames) {
   EXPECT_EQ(class_of_kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT"), "products");
   EXPECT_EQ(class_of_kernel("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), "products");
   EXPECT_EQ(class_of_kernel("cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16"), "attention");
-  EXPECT_EQ(class_of_kernel("void lockstep::kernels::(anonymous namespace)::rms_norm_kernel<__nv_bfloat16, 8>"),
-            "norms");
-  EXPECT_EQ(class_of_kernel("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), "communication");
+  EXPECT_EQ(
+      class_of_kernel("void lockstep::kernels::(anonymous namespace)::rms_norm_kernel<__nv_bfloat16, 8>"),
+      "norms");
+  EXPECT_EQ(class_of_kernel("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+            "communication");
   EXPECT_EQ(class_of_kernel("Memcpy DtoD (Device -> Device)"), "copies");
   EXPECT_EQ(class_of_kernel("something new"), "other");
 }

@@ -18,9 +18,9 @@ std::string offered(const std::string& words) {
 }
 
 TEST(Completion, BashOffersCommandsAndOptionsOfThePlace) {
-  EXPECT_THAT(offered("lockstep ''"),
-              HasSubstr(" train submit jobs cluster checkpoints replay recipe transport doctor image bench begin show-events "
-                        "version completion --help "));
+  EXPECT_THAT(offered("lockstep ''"), HasSubstr(" train submit jobs cluster checkpoints replay recipe "
+                                                "transport doctor image bench begin show-events "
+                                                "version completion --help "));
   EXPECT_THAT(offered("lockstep recipe sh"), HasSubstr(" show "));
   EXPECT_THAT(offered("lockstep train x.yaml --d"), HasSubstr(" --dry-run "));
   EXPECT_THAT(offered("lockstep train --d"), Not(HasSubstr("--json")));

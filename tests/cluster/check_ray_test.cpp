@@ -52,7 +52,8 @@ TEST(CheckGpuCounts, NameTheMachineWhoseGpuRayTookForSomethingElse) {
   EXPECT_EQ(check.saw,
             "Ray counts 1 GPU, Kubernetes gave 2: gpu-b (pod worker-1) was given 1 GPU, and Ray has no GPU "
             "but 1 TPU there");
-  EXPECT_THAT([&] { require_no_fault({check}, "doctor"); }, ThrowsMessage<ConfigError>(HasSubstr("Set num-gpus")));
+  EXPECT_THAT([&] { require_no_fault({check}, "doctor"); },
+              ThrowsMessage<ConfigError>(HasSubstr("Set num-gpus")));
 }
 
 TEST(CheckGpuCounts, NameAPodThatIsNoLivingNodeToRay) {

@@ -257,8 +257,8 @@ TEST(Sharded, ALoneRankKeepsItsParametersUntilTheyChange) {
   });
 }
 
-// As the layers of nn do it: straight into the place where the unit's gradients are collected. Used twice, the
-// second gradient must not end up on the first.
+// As the layers of nn do it: straight into the place where the unit's gradients are collected. Used twice,
+// the second gradient must not end up on the first.
 TEST(Sharded, GradientsWrittenInPlaceAddUpWhenALayerIsUsedTwice) {
   struct TwiceImpl : nn::Module {
     TwiceImpl() {

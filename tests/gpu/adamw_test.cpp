@@ -18,9 +18,13 @@ TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
       auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
       for (int64_t step = 1; step <= 3; ++step) {
         const auto g = at::randn({n}, dtype);
-        const kernels::AdamWScalars scalars{
-            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = step,
-            .grad_scale = step == 2 ? 0.3 : 1};
+        const kernels::AdamWScalars scalars{.lr = 1e-3,
+                                            .beta1 = 0.9,
+                                            .beta2 = 0.95,
+                                            .eps = 1e-8,
+                                            .weight_decay = 0.1,
+                                            .step = step,
+                                            .grad_scale = step == 2 ? 0.3 : 1};
         kernels::adamw(p, m, v, g, scalars);
         kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
       }
@@ -36,8 +40,13 @@ TEST_F(GpuAdamW, TakesAGradientInBfloat16) {
     auto p = at::randn({n}), m = at::randn({n}), v = at::rand({n});
     auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
     const auto g = at::randn({n}).to(at::kBFloat16);
-    const kernels::AdamWScalars scalars{
-        .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = 1, .grad_scale = 0.3};
+    const kernels::AdamWScalars scalars{.lr = 1e-3,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.95,
+                                        .eps = 1e-8,
+                                        .weight_decay = 0.1,
+                                        .step = 1,
+                                        .grad_scale = 0.3};
     kernels::adamw(p, m, v, g, scalars);
     const auto copy = at::zeros({n}, g.options().device(at::kCUDA));
     kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars, copy);

@@ -53,7 +53,8 @@ TEST(Swiglu, AndItsGradientsEqualTheFormula) {
       expect_near("gate", gate.grad(), wide_gate.grad());
       expect_near("up", up.grad(), wide_up.grad());
       expect_near("weight", down->weight.grad(), wide_weight.grad());
-      if (with_bias) expect_near("bias", down->bias.grad(), out_grad.to(at::kDouble).sum(at::IntArrayRef{0, 1}));
+      if (with_bias)
+        expect_near("bias", down->bias.grad(), out_grad.to(at::kDouble).sum(at::IntArrayRef{0, 1}));
     }
   }
 }
