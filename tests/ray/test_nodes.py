@@ -14,7 +14,7 @@ from runs import train_here
 ELASTIC = (
     "scaling.num_workers=[2, 4]",
     "determinism=elastic",
-    "train.steps=1500",
+    "train.steps=800",
     "checkpoint.interval_steps=10",
     "failure.max_failures=3",
 )
