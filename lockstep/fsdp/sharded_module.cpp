@@ -258,8 +258,9 @@ std::vector<at::Tensor> ShardedModule::gradients() const {
 
 double ShardedModule::grad_norm() {
   const at::NoGradGuard no_grad;
+  const bool exact = options_.elastic || options_.master == c10::kDouble;  // whose squares overflow float64
   return gradient_norm(gradients(), options_.device, mesh_.shard_gather(),
-                       options_.elastic ? NormSum::kExact : NormSum::kPlain);
+                       exact ? NormSum::kExact : NormSum::kPlain);
 }
 
 double ShardedModule::clip_grad_norm(double max_norm) {

@@ -43,9 +43,15 @@ TEST(GradientNorm, PlainlyAddedIsTheSameWithinRounding) {
     for (const int num_ranks : {1, 2, 3}) {
       const auto plain = norms(values, num_ranks, NormSum::kPlain);
       EXPECT_THAT(plain, Each(plain[0]));
-      EXPECT_NEAR(plain[0] / exact, 1.0, dtype == at::kDouble ? 1e-14 : 1e-6) << dtype;
+      EXPECT_NEAR(plain[0] / exact, 1.0, 1e-14) << dtype;
     }
   }
+}
+
+TEST(GradientNorm, PlainlyAddedCoversTheWholeRangeOfFloat32) {
+  EXPECT_THAT(norms(at::full({16}, 0x1p127, at::kFloat), 2, NormSum::kPlain), Each(0x1p129));
+  EXPECT_THAT(norms(at::full({16}, 0x1p127, at::kBFloat16), 2, NormSum::kPlain), Each(0x1p129));
+  EXPECT_THAT(norms(at::full({16}, 0x1p-149, at::kFloat), 2, NormSum::kPlain), Each(0x1p-147));
 }
 
 TEST(GradientNorm, CoversTheWholeRange) {
