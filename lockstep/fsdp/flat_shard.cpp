@@ -70,7 +70,8 @@ at::Tensor FlatShard::compute_copy() const {
 }
 
 void FlatShard::copy_written() {
-  if (trainable_ && compute_copy().defined()) gathered_version_ = shard_._version();
+  // Without a gradient the optimizer has passed the shard over.
+  if (shard_.grad().defined() && compute_copy().defined()) gathered_version_ = shard_._version();
 }
 
 void FlatShard::finish_gather() {
@@ -122,7 +123,8 @@ void FlatShard::take_gradient(size_t i) {
 }
 
 // Parameters without a gradient, and what lies between and behind parameters.
-void FlatShard::zero_what_was_not_taken(const at::Tensor& sum) {
+void FlatShard::zero_what_was_not_taken() {
+  const at::Tensor& sum = collected();
   const auto& parameters = layout_.parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
     const int64_t begin = parameters[i].flat_offset + (taken_[i] ? parameters[i].numel : 0);
@@ -133,20 +135,10 @@ void FlatShard::zero_what_was_not_taken(const at::Tensor& sum) {
 
 void FlatShard::begin_reduce() {
   const at::NoGradGuard no_grad;
+  zero_what_was_not_taken();
   if (adds_in_place()) {
-    if (!shard_.grad().defined()) {
-      shard_.mutable_grad() = at::zeros_like(shard_.detach(), options_.grad.value_or(options_.master));
-    } else {
-      zero_what_was_not_taken(shard_.grad());
-    }
     taken_.assign(taken_.size(), true);  // by zeros too: the next micro-batch adds
     return;
-  }
-  if (!gradients_.defined()) {
-    gradients_ = at::zeros({layout_.padded_numel()},
-                           at::TensorOptions().dtype(options_.reduce).device(options_.device));
-  } else {
-    zero_what_was_not_taken(gradients_);
   }
   taken_.assign(taken_.size(), false);
   lent_.assign(lent_.size(), false);

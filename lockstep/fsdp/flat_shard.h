@@ -52,8 +52,8 @@ class FlatShard {
   void release();
   bool gathered() const { return current() && !gather_.has_value(); }
 
-  // The gathered copy where it is this very shard in bfloat16, else undefined; and that somebody has written
-  // the shard's present values to it.
+  // The gathered copy where it is this very shard in bfloat16, else undefined; and that the optimizer, which
+  // passes over a shard without a gradient, has written the shard's present values to it.
   at::Tensor compute_copy() const;
   void copy_written();
 
@@ -75,7 +75,7 @@ class FlatShard {
   at::Tensor& collected();
   at::Tensor region(size_t i);
   at::Tensor lend_region(size_t i);
-  void zero_what_was_not_taken(const at::Tensor& sum);
+  void zero_what_was_not_taken();
 
   ShardLayout layout_;
   std::vector<at::Tensor> parameters_;

@@ -64,7 +64,7 @@ class ShardedModule {
 
   // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it
   // whole; undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step)
-  // spares the next forward a pass over memory; say so with copies_written().
+  // spares the next forward a pass over memory; say so with copies_written(), before gradients are dropped.
   std::vector<at::Tensor> compute_copies() const;
   void copies_written();
 
