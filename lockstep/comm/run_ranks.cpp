@@ -10,9 +10,9 @@
 namespace lockstep::comm {
 namespace {
 
-// MKL finds out about the processor with the first product of a process. Workers' main threads do that each
-// alone; ranks that are threads would do it at once, and then a first run has been seen to end with bits of
-// its own.
+// MKL finds out about the processor with the first product of a process, and not all of that is guarded
+// against other threads. Workers' main threads do it each alone; ranks that are threads would do it at once.
+// The first run of such a process was once seen to end with bits of its own; that this was why is a guess.
 void make_the_first_product_alone() {
   for (const auto type : {at::kFloat, at::kDouble}) at::mm(at::ones({8, 8}, type), at::ones({8, 8}, type));
 }
