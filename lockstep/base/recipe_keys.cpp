@@ -149,7 +149,6 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "precision.master",
        .field = field(&Recipe::precision, &PrecisionConfig::master),
        .range = one_of({"fp32", "bf16"}),
-       .built = only("fp32"),
        .idle = needs_less_than_fp64},
       {.path = "precision.reduce",
        .field = field(&Recipe::precision, &PrecisionConfig::reduce),

@@ -8,7 +8,8 @@ namespace lockstep::bench {
 int run_train_driver(const TrainOptions& options, const std::vector<std::string>& worker_argv) {
   const Recipe recipe = options.recipe();
   models::ModelSpec::load(options.model);
-  train::plan_run(recipe, train::num_gpus_here(recipe));
+  if (!options.stand_for)
+    train::plan_run(recipe, train::num_gpus_here(recipe));  // refuses, before workers start
   return run_workers(worker_argv, options.num_workers);
 }
 

@@ -20,6 +20,15 @@ void TrainOptions::validate() const {
   require_positive("--batch", batch);
   require_positive("--steps", steps);
   require_positive("--num-workers", num_workers);
+  if (stand_for) {
+    if (*stand_for < 2)
+      throw ConfigError(fmt::format("bench: --stand-for is {}: it takes a number from 2 on", *stand_for));
+    if (num_workers != 1)
+      throw ConfigError(fmt::format(
+          "bench: --stand-for {} beside --num-workers {}: the ranks that are stood for are not there; leave "
+          "--num-workers out",
+          *stand_for, num_workers));
+  }
   if (sequence_length < 2) {
     throw ConfigError(fmt::format(
         "bench: --seq is {}: it takes a number from 2 on, since a row's last token predicts nothing",
@@ -36,8 +45,8 @@ Recipe TrainOptions::recipe() const {
       {"name", "bench"},
       {"model", {{"source", model}, {"init", "random"}}},
       {"data", {{"source", "random"}, {"sequence_length", sequence_length}}},
-      {"train", {{"steps", warmup + steps}, {"global_batch", batch * num_workers}, {"micro_batch", batch}}},
-      {"scaling", {{"num_workers", num_workers}}}};
+      {"train", {{"steps", warmup + steps}, {"global_batch", batch * world_size()}, {"micro_batch", batch}}},
+      {"scaling", {{"num_workers", world_size()}}}};
   return Recipe::parse(recipe.dump(), "bench train", overrides);  // JSON is YAML
 }
 

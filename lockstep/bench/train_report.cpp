@@ -40,6 +40,9 @@ std::string to_text(const TrainReport& report) {
       options.model, report.parameters, options.batch * report.accumulation, options.sequence_length,
       options.num_workers, options.num_workers == 1 ? "" : "s", report.device, report.strategy,
       report.compute, report.determinism);
+  if (options.stand_for)
+    text += fmt::format("{:<16} rank 0 of {} that are not there: nothing is sent\n", "stands for",
+                        *options.stand_for);
   text += fmt::format("{:<16} {:.1f} ms, median of {} after {} ({:.1f} to {:.1f})\n", "step", spread.median,
                       options.steps, options.warmup, spread.least, spread.most);
   text += fmt::format("{:<16} {:.0f} tokens/s, {:.0f} a worker\n", "throughput", report.tokens_per_s(),
@@ -68,6 +71,7 @@ Json to_json(const TrainReport& report) {
           {"parameters", report.parameters},
           {"device", report.device},
           {"num_workers", options.num_workers},
+          {"stand_for", options.stand_for ? Json(*options.stand_for) : Json()},
           {"batch", options.batch},
           {"accumulation", report.accumulation},
           {"sequence_length", options.sequence_length},

@@ -88,7 +88,11 @@ class Worker {
 
  private:
   fsdp::Sharded<models::CausalLM> shard() {
-    engine_.connect();
+    if (options_.stand_for) {
+      engine_.stand_in(*options_.stand_for);
+    } else {
+      engine_.connect();
+    }
     models::CausalLM model(spec_, std::make_unique<RepeatedWeights>(spec_.initializer_range));
     return fsdp::fully_shard(model, engine_.mesh(), engine_.fsdp_options());
   }
@@ -114,7 +118,7 @@ class Worker {
     for (size_t i = 0; i < micro_batches.size(); ++i) {
       model_.state().set_last_micro_batch(i + 1 == micro_batches.size());
       const at::Tensor loss = model_->loss(micro_batches[i]);
-      (loss / (tokens * options_.num_workers)).backward();
+      (loss / (tokens * options_.world_size())).backward();
       sum += loss.detach();
     }
     const double norm = model_.state().grad_norm();
@@ -145,7 +149,8 @@ class Worker {
 int run_train_worker(const TrainOptions& options, const launch::WorkerEnv& env) {
   log::set_rank(env.rank);
   const Recipe recipe = options.recipe();
-  const train::RunPlan plan = train::plan_run_of(recipe, env.world_size, use_gpu(recipe));
+  const train::RunPlan plan =
+      train::plan_run_of(recipe, options.stand_for.value_or(env.world_size), use_gpu(recipe));
   const TrainReport report = Worker(options, recipe, plan, env).run();
   if (env.rank == 0) Output(env).print(options.json ? to_json(report).dump(2) : to_text(report));
   return 0;

@@ -148,6 +148,7 @@ std::vector<std::string> worker_argv(const TrainOptions& options) {
                                                      {"--warmup", options.warmup},
                                                      {"--num-workers", options.num_workers}};
   for (const auto& [name, value] : numbers) argv.insert(argv.end(), {name, std::to_string(value)});
+  if (options.stand_for) argv.insert(argv.end(), {"--stand-for", std::to_string(*options.stand_for)});
   if (options.floor_ms) argv.insert(argv.end(), {"--floor", fmt::format("{}", *options.floor_ms)});
   if (!options.trace.empty()) argv.insert(argv.end(), {"--trace", options.trace});
   if (options.json) argv.emplace_back("--json");
@@ -176,6 +177,10 @@ void add_train_bench(CLI::App& bench, Action& action) {
   command->add_option("--steps", options->steps, "Timed steps [15]")->type_name("N");
   command->add_option("--warmup", options->warmup, "Steps before those [5]")->type_name("N");
   command->add_option("--num-workers", options->num_workers, "Workers on this machine [1]")->type_name("N");
+  command
+      ->add_option("--stand-for", options->stand_for,
+                   "One worker takes the memory of rank 0 of so many, and sends nothing")
+      ->type_name("RANKS");
   command
       ->add_option("--floor", options->floor_ms,
                    "What a step takes at least, measured elsewhere; its share is told")

@@ -5,6 +5,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "lockstep/comm/communicator.h"
@@ -35,6 +36,16 @@ class CudaBackend {
 
   // Bytes that torch's allocator has held in tensors at most, since the start.
   virtual int64_t peak_bytes(int device) = 0;
+  struct Memory {
+    int64_t total_bytes, free_bytes;  // of the device, all processes counted
+    int64_t tensor_bytes,
+        allocator_bytes;    // that this process' tensors hold now, and torch's allocator for them
+    int64_t allowed_bytes;  // that torch's allocator may take (per_process_memory_fraction)
+  };
+  virtual Memory memory(int device) = 0;
+  // Called from now on, in place of the observer before, when torch's allocator finds no memory and before it
+  // throws c10::OutOfMemoryError: whatever the memory holds is still there then. Null: nobody.
+  virtual void watch_out_of_memory(std::function<void(int64_t asked_bytes)> observer) = 0;
 };
 
 // Null when the CUDA library is not loaded.

@@ -1,10 +1,13 @@
 // The library's CudaBackend, registered while the library is being loaded.
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/cuda_backend.h"
@@ -49,6 +52,38 @@ class LoadedCudaBackend : public CudaBackend {
   int64_t peak_bytes(int device) override {
     return getDeviceStats(static_cast<c10::DeviceIndex>(device)).allocated_bytes[kAllPools].peak;
   }
+
+  Memory memory(int device) override {
+    const auto index = static_cast<c10::DeviceIndex>(device);
+    const c10::cuda::CUDAGuard guard(index);
+    size_t free_bytes = 0, total_bytes = 0;
+    C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    const auto stats = getDeviceStats(index);
+    const double fraction = c10::cuda::CUDACachingAllocator::getMemoryFraction(index);
+    return {.total_bytes = static_cast<int64_t>(total_bytes),
+            .free_bytes = static_cast<int64_t>(free_bytes),
+            .tensor_bytes = stats.allocated_bytes[kAllPools].current,
+            .allocator_bytes = stats.reserved_bytes[kAllPools].current,
+            .allowed_bytes = static_cast<int64_t>(fraction * static_cast<double>(total_bytes))};
+  }
+
+  void watch_out_of_memory(std::function<void(int64_t)> observer) override {
+    if (!watching_) {  // observers stay attached for good
+      c10::cuda::CUDACachingAllocator::attachOutOfMemoryObserver(
+          [this](int64_t, size_t asked, size_t, size_t) {
+            const std::scoped_lock lock(mutex_);
+            if (observer_) observer_(static_cast<int64_t>(asked));
+          });
+      watching_ = true;
+    }
+    const std::scoped_lock lock(mutex_);
+    observer_ = std::move(observer);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void(int64_t)> observer_;
+  bool watching_ = false;
 };
 
 const bool registered = [] {

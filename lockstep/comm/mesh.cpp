@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "lockstep/base/check.h"
+#include "lockstep/comm/local_communicator.h"
+#include "lockstep/comm/stand_in_communicator.h"
 
 namespace lockstep::comm {
 namespace {
@@ -35,6 +37,17 @@ Mesh::Mesh(Rendezvous& rendezvous, int shard_size, Backend backend) : position_(
   shard_reduce_ = rendezvous.make_communicator("shard_reduce", shard, backend);
   replicate_ =
       rendezvous.make_communicator("replicate", replica_ranks(rank, shard_size, world_size), backend);
+}
+
+Mesh::Mesh(Position& position, int stand_in_size)
+    : position_(position),
+      world_(std::make_unique<StandInCommunicator>("world", stand_in_size)),
+      shard_gather_(std::make_unique<StandInCommunicator>("shard_gather", stand_in_size)),
+      shard_reduce_(std::make_unique<StandInCommunicator>("shard_reduce", stand_in_size)),
+      replicate_(std::make_unique<LocalCommunicator>("replicate")) {}
+
+std::unique_ptr<Mesh> Mesh::stand_in(Position& position, int size) {
+  return std::unique_ptr<Mesh>(new Mesh(position, size));
 }
 
 std::vector<Mesh::Membership> Mesh::memberships() {

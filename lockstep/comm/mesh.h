@@ -22,6 +22,9 @@ class Mesh {
  public:
   // Collective. `shard_size` divides the world size.
   Mesh(Rendezvous& rendezvous, int shard_size, Backend backend);
+  // Rank 0 of `size` ranks that all share one set of shards, and are not there
+  // (comm/stand_in_communicator.h).
+  static std::unique_ptr<Mesh> stand_in(Position& position, int size);
 
   // A communicator with the global ranks that it joins, rising.
   struct Membership {
@@ -50,6 +53,8 @@ class Mesh {
   int64_t bytes_sent() const;
 
  private:
+  Mesh(Position& position, int stand_in_size);
+
   Position& position_;
   std::unique_ptr<Communicator> world_, shard_gather_, shard_reduce_, replicate_;
 };

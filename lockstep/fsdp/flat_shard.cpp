@@ -64,6 +64,17 @@ void FlatShard::begin_gather() {
   gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
 }
 
+int64_t FlatShard::gathered_bytes() const {
+  return !aliased_ && gathered_->allocated() ? static_cast<int64_t>(gathered_->tensor().nbytes()) : 0;
+}
+
+int64_t FlatShard::gradient_bytes() const {
+  size_t bytes = 0;
+  for (const at::Tensor* held : {&shard_.grad(), &gradients_, &reduced_})
+    if (held->defined()) bytes += held->nbytes();
+  return static_cast<int64_t>(bytes);
+}
+
 at::Tensor FlatShard::compute_copy() const {
   const bool is_whole = mesh_.shard_size() == 1 && !aliased_ && options_.compute == at::kBFloat16;
   return is_whole && gathered_->allocated() ? gathered_->tensor() : at::Tensor();
@@ -90,7 +101,7 @@ void FlatShard::release() {
 at::Tensor& FlatShard::collected() {
   at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
   if (!sum.defined()) {
-    const auto dtype = adds_in_place() ? options_.grad.value_or(options_.master) : options_.reduce;
+    const auto dtype = adds_in_place() ? options_.grad.value_or(options_.sum()) : options_.reduce;
     sum = at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
     taken_.assign(taken_.size(), false);
     lent_.assign(lent_.size(), false);
@@ -143,11 +154,11 @@ void FlatShard::begin_reduce() {
   taken_.assign(taken_.size(), false);
   lent_.assign(lent_.size(), false);
   if (mesh_.shard_size() == 1) {
-    reduced_ = gradients_.to(options_.master);
+    reduced_ = gradients_.to(options_.sum());
     reduction_ = mesh_.replicate().all_reduce(reduced_);
     return;
   }
-  reduced_ = at::empty_like(shard_.detach());
+  reduced_ = at::empty_like(shard_.detach(), options_.sum());
   auto& comm = mesh_.shard_reduce();
   reduction_ = options_.reduce_scatter ? options_.reduce_scatter(comm, reduced_, gradients_)
                                        : comm.reduce_scatter(reduced_, gradients_);

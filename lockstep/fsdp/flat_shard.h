@@ -2,7 +2,7 @@
 // the module computes with, and the way of their gradients back into the shard.
 //
 // P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
-// S * master; its gradient the same once there is one (elastic: up to log2(A) + 1 of them while A
+// S * master; its gradient S * sum() once there is one (elastic: up to log2(A) + 1 of them while A
 // micro-batches are summed); gathered, W * S * compute; between a unit's first gradient and the
 // end of its reduction, W * S * reduce.
 //
@@ -51,6 +51,9 @@ class FlatShard {
   // Frees the copy; does nothing where the parameters are views of the shard itself.
   void release();
   bool gathered() const { return current() && !gather_.has_value(); }
+  // Held now: the gathered copy where there is one, and gradients, of this backward and reduced.
+  int64_t gathered_bytes() const;
+  int64_t gradient_bytes() const;
 
   // The gathered copy where it is this very shard in bfloat16, else undefined; and that the optimizer, which
   // passes over a shard without a gradient, has written the shard's present values to it.
@@ -92,7 +95,7 @@ class FlatShard {
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
   std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
   std::vector<bool> lent_;   // by parameter: its place is being written to (nn/gradient_home.h)
-  at::Tensor reduced_;       // [S] master, while a reduction runs
+  at::Tensor reduced_;       // [S] options' sum(), while a reduction runs
   comm::Work reduction_;
   GradientTree micro_batches_;  // of the step so far, when elastic
 };

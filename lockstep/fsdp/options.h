@@ -30,9 +30,9 @@ struct FsdpOptions {
   WrapPolicy wrap;  // default: by size, kDefaultMinParameters
   c10::Device device = c10::kCPU;
   c10::ScalarType compute = c10::kFloat;  // parameters in forward and backward
-  c10::ScalarType master = c10::kFloat;   // shards, their gradients and optimizer state
-  c10::ScalarType reduce = c10::kFloat;   // what gradients travel as; they are summed in `master`
-  // Of a shard's grad() where it is not `master`. Nothing is lost in `compute` when a step is one backward of
+  c10::ScalarType master = c10::kFloat;   // shards and optimizer state
+  c10::ScalarType reduce = c10::kFloat;   // what gradients travel as; they are summed in `sum()`
+  // Of a shard's grad() where it is not `sum()`. Nothing is lost in `compute` when a step is one backward of
   // one rank, which leaves nothing to add; CHECKs that the mesh has one rank.
   std::optional<c10::ScalarType> grad;
   // Units gathered ahead of their use, and reductions left running while backward goes on.
@@ -48,6 +48,9 @@ struct FsdpOptions {
   // itself. A shard's grad() is then there after the last micro-batch only, replicas sum at every
   // micro-batch, not once a step, and a `reduce_scatter` must add in the order of comm/ordered_sum.h.
   bool elastic = false;
+
+  // What gradients are added in: float32, or float64 where the master is.
+  c10::ScalarType sum() const { return master == c10::kDouble ? c10::kDouble : c10::kFloat; }
 };
 
 }  // namespace lockstep::fsdp

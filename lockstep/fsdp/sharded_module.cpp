@@ -218,6 +218,18 @@ int64_t ShardedModule::numel() const {
   return total;
 }
 
+ShardedModule::HeldBytes ShardedModule::held_bytes() const {
+  HeldBytes held;
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) {
+      held.shards += static_cast<int64_t>(shard->shard().nbytes());
+      held.gradients += shard->gradient_bytes();
+      held.gathered += shard->gathered_bytes();
+    }
+  }
+  return held;
+}
+
 at::Tensor ShardedModule::full_parameter(const std::string& name) { return gather_slices(name, false); }
 
 at::Tensor ShardedModule::full_gradient(const std::string& name) { return gather_slices(name, true); }

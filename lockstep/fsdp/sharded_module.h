@@ -61,6 +61,11 @@ class ShardedModule {
   // Names as in named_parameters() of the root before sharding, tied ones once, in that order.
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
+  // What this rank holds now, in bytes. `gathered`: in the computing dtype, where that is not the shards.
+  struct HeldBytes {
+    int64_t shards = 0, gradients = 0, gathered = 0;
+  };
+  HeldBytes held_bytes() const;
 
   // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it
   // whole; undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step)

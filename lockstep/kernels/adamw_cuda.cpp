@@ -13,16 +13,16 @@
 namespace lockstep::kernels {
 namespace {
 
-template <typename T, typename G = T>
-AdamWShard<T, G> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g,
+template <typename S, typename G = S>
+AdamWShard<S, G> shard_of(const at::Tensor& p, const at::Tensor& m, const at::Tensor& v, const at::Tensor& g,
                           const std::optional<at::Tensor>& copy) {
   for (const at::Tensor* t : {&p, &m, &v, &g, copy ? &*copy : &p}) {
     LOCKSTEP_CHECK(reinterpret_cast<uintptr_t>(t->const_data_ptr()) % 16 == 0)
         << "a shard must start at a multiple of 16 bytes";
   }
-  return {p.mutable_data_ptr<T>(),
-          m.mutable_data_ptr<T>(),
-          v.mutable_data_ptr<T>(),
+  return {static_cast<S*>(p.mutable_data_ptr()),
+          static_cast<S*>(m.mutable_data_ptr()),
+          static_cast<S*>(v.mutable_data_ptr()),
           static_cast<const G*>(g.const_data_ptr()),
           copy ? static_cast<__nv_bfloat16*>(copy->mutable_data_ptr()) : nullptr,
           p.numel()};
@@ -37,7 +37,12 @@ void adamw_cuda(at::Tensor& p, at::Tensor& m, at::Tensor& v, const at::Tensor& g
                                 c10::cuda::getCurrentCUDAStream()));
   };
   if (p.scalar_type() == at::kDouble) return launch(shard_of<double>(p, m, v, g.to(at::kDouble), copy));
-  if (g.scalar_type() == at::kBFloat16) return launch(shard_of<float, __nv_bfloat16>(p, m, v, g, copy));
+  const bool narrow_gradient = g.scalar_type() == at::kBFloat16;
+  if (p.scalar_type() == at::kBFloat16) {
+    return narrow_gradient ? launch(shard_of<__nv_bfloat16>(p, m, v, g, copy))
+                           : launch(shard_of<__nv_bfloat16, float>(p, m, v, g, copy));
+  }
+  if (narrow_gradient) return launch(shard_of<float, __nv_bfloat16>(p, m, v, g, copy));
   launch(shard_of<float>(p, m, v, g, copy));
 }
 

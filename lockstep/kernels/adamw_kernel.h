@@ -9,12 +9,13 @@
 
 namespace lockstep::kernels {
 
-// n elements of each; T: float or double, G: T or __nv_bfloat16. All start at a multiple of 16 bytes.
-template <typename T, typename G = T>
+// n elements of each; S: float, double or __nv_bfloat16, G: S, __nv_bfloat16, or float beside __nv_bfloat16.
+// All start at a multiple of 16 bytes.
+template <typename S, typename G = S>
 struct AdamWShard {
-  T* p;
-  T* m;
-  T* v;
+  S* p;
+  S* m;
+  S* v;
   const G* g;
   __nv_bfloat16* copy;  // of the new p; null: none
   int64_t n;
@@ -22,8 +23,8 @@ struct AdamWShard {
 
 // One step of AdamW in place, step `step` from 1. Enqueues on `stream` of the current device
 // and returns the launch's error.
-template <typename T, typename G>
-cudaError_t launch_adamw(const AdamWShard<T, G>& shard, double lr, double beta1, double beta2, double eps,
+template <typename S, typename G>
+cudaError_t launch_adamw(const AdamWShard<S, G>& shard, double lr, double beta1, double beta2, double eps,
                          double weight_decay, int64_t step, double grad_scale, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

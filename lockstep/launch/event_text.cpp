@@ -102,6 +102,7 @@ std::string event_text(const Json& event) {
   if (name == "model") return model_text(event);
   if (name == "evaluation") return evaluation_text(event);
   if (name == "answer") return answer_text(event);
+  if (name == "warning") return "warning: " + text(event, "message");
   const std::string fields = fields_text(event);
   return fields.empty() ? name : name + ": " + fields;
 }

@@ -26,9 +26,9 @@ void check_option(bool good, const char* key, const char* rule, double value) {
 
 void check_parameter(size_t index, const at::Tensor& p) {
   if (!p.defined()) refuse(index, "is not defined");
-  if (p.scalar_type() != at::kFloat && p.scalar_type() != at::kDouble) {
-    refuse(index,
-           fmt::format("is {}: master weights must be float32 or float64", c10::toString(p.scalar_type())));
+  if (p.scalar_type() != at::kFloat && p.scalar_type() != at::kDouble && p.scalar_type() != at::kBFloat16) {
+    refuse(index, fmt::format("is {}: master weights must be float32, float64 or bfloat16",
+                              c10::toString(p.scalar_type())));
   }
   if (!p.is_leaf()) refuse(index, "is a computed tensor, not a leaf: gradients would never reach it");
   const auto own_bytes = size_t(p.numel()) * p.element_size();

@@ -30,7 +30,7 @@ class AdamW {
  public:
   // Keeps the tensors (sharing memory with the caller) and allocates two of the same size
   // and dtype for each, filled with zeros. Throws ConfigError naming the index of a
-  // parameter that is not float32 or float64, not contiguous, given twice, or a view of a
+  // parameter that is not float32, float64 or bfloat16, not contiguous, given twice, or a view of a
   // larger buffer: a module's own parameters() are such views once it is sharded.
   explicit AdamW(std::vector<at::Tensor> parameters, AdamWOptions options = {});
   AdamW(AdamW&&) = default;  // moves only: a copy would share the state

@@ -63,6 +63,8 @@ void Engine::connect() {
                                        plan_.use_gpu ? comm::Backend::kNccl : comm::Backend::kGloo);
 }
 
+void Engine::stand_in(int ranks) { mesh_ = comm::Mesh::stand_in(rendezvous_->position(), ranks); }
+
 fsdp::FsdpOptions Engine::fsdp_options() const {
   fsdp::FsdpOptions options;
   options.strategy = plan_.strategy == "grad_op" ? fsdp::Strategy::kGradOp : fsdp::Strategy::kFull;
@@ -78,6 +80,11 @@ fsdp::FsdpOptions Engine::fsdp_options() const {
   if (mesh_->world_size() == 1 && plan_.accumulation == 1 && !options.elastic) options.grad = compute_;
   if (device_.is_cuda()) options.prefetch_units = options.reductions_in_flight = 1;
   return options;
+}
+
+comm::CudaBackend::Memory Engine::gpu_memory() const {
+  LOCKSTEP_CHECK(device_.is_cuda());
+  return comm::cuda_backend()->memory(device_.index());
 }
 
 int64_t Engine::peak_bytes() const {

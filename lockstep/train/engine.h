@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "lockstep/base/recipe.h"
+#include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/mesh.h"
 #include "lockstep/comm/rendezvous.h"
 #include "lockstep/fsdp/options.h"
@@ -24,11 +25,17 @@ class Engine {
   Engine(const Recipe& recipe, const RunPlan& plan, const launch::WorkerEnv& env);
   // Collective, once. Forms the process groups. Throws CommError, and what NCCL throws.
   void connect();
+  // In place of connect(): this process is rank 0 of `ranks` that are not there
+  // (comm/stand_in_communicator.h).
+  void stand_in(int ranks);
 
   comm::Rendezvous& rendezvous() { return *rendezvous_; }
   comm::Mesh& mesh() { return *mesh_; }  // after connect()
   c10::Device device() const { return device_; }
   fsdp::FsdpOptions fsdp_options() const;
+
+  // On a GPU.
+  comm::CudaBackend::Memory gpu_memory() const;
 
   // Bytes held at most so far: by tensors on the GPU, or by the process (VmHWM).
   int64_t peak_bytes() const;

@@ -11,6 +11,7 @@
 #include "lockstep/base/log.h"
 #include "lockstep/fsdp/gradient_norm.h"
 #include "lockstep/optim/schedule.h"
+#include "lockstep/train/narrow_master.h"
 #include "lockstep/train/step_exchange.h"
 #include "lockstep/train/step_verdict.h"
 #include "lockstep/train/stop_request.h"
@@ -53,6 +54,40 @@ TrainContext::TrainContext(const Recipe& recipe, Engine& engine, Reporter& repor
       step_start_(std::chrono::steady_clock::now()) {
   // What a train function draws before its first batch, above all the weights of a module of its own.
   at::manual_seed(recipe.train.seed);
+  if (!device().is_cuda()) return;
+  comm::cuda_backend()->watch_out_of_memory([this](int64_t asked) { full_memory_ = full_memory(asked); });
+}
+
+TrainContext::~TrainContext() {
+  if (device().is_cuda()) comm::cuda_backend()->watch_out_of_memory(nullptr);
+}
+
+FullMemory TrainContext::full_memory(int64_t asked_bytes) const {
+  const auto memory = engine_.gpu_memory();
+  FullMemory full{.device = device().str(),
+                  .where = engine_.mesh().position().words(),
+                  .asked = asked_bytes,
+                  .total = memory.total_bytes,
+                  .free = memory.free_bytes,
+                  .allowed = memory.allowed_bytes,
+                  .tensors = memory.tensor_bytes,
+                  .allocator = memory.allocator_bytes,
+                  .micro_batch = recipe_.train.micro_batch,
+                  .sequence_length = recipe_.data.sequence_length,
+                  .num_workers = world_size(),
+                  .sharded = engine_.mesh().shard_size() > 1,
+                  .narrow_master = recipe_.precision.master == "bf16"};
+  if (model_) {
+    const auto held = model_->held_bytes();
+    full.shards = held.shards;
+    full.gradients = held.gradients;
+    full.gathered = held.gathered;
+  }
+  if (optimizer_) {
+    for (const auto& state : optimizer_->state())
+      if (state.tensor.is_cuda()) full.optimizer += static_cast<int64_t>(state.tensor.nbytes());
+  }
+  return full;
 }
 
 void TrainContext::begin_model(const torch::nn::Module& module) {
@@ -86,6 +121,10 @@ void TrainContext::end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFun
 std::shared_ptr<optim::AdamW> TrainContext::prepare_optimizer(optim::AdamW optimizer) {
   optimizer_ = std::make_shared<optim::AdamW>(std::move(optimizer));
   peak_lr_ = optimizer_->lr();
+  if (const auto lost = narrow_master_warning(engine_.fsdp_options().master, peak_lr_); lost && rank() == 0) {
+    log::warning("{}", *lost);
+    reporter_.event("warning", {{"key", "precision.master"}, {"message", *lost}});
+  }
   return optimizer_;
 }
 
@@ -127,6 +166,7 @@ std::optional<Batch> TrainContext::next_batch() {
     return std::nullopt;
   }
   clock_.enter(Phase::kForward);
+  mesh().position().step = batch->step;
   at::manual_seed(row_seed(recipe_.train.seed, batch->first_row));
   return Batch(std::move(*batch));
 }
@@ -135,7 +175,6 @@ void BatchRange::advance() { current_ = context_.next_batch(); }
 
 bool TrainContext::step(const at::Tensor& loss, const Batch& batch) {
   LOCKSTEP_CHECK(loss.numel() == 1) << "a loss is a scalar, got " << loss.sizes();
-  mesh().position().step = batch.step;
   clock_.enter(Phase::kBackward);
   model_->set_last_micro_batch(batch.last_micro_batch);
   const at::Tensor share = loss / static_cast<double>(batch.step_tokens);

@@ -34,6 +34,7 @@
 #include "lockstep/train/engine.h"
 #include "lockstep/train/language_model.h"
 #include "lockstep/train/non_finite.h"
+#include "lockstep/train/out_of_memory.h"
 #include "lockstep/train/phase_clock.h"
 #include "lockstep/train/reporter.h"
 #include "lockstep/train/run_checkpoints.h"
@@ -54,6 +55,9 @@ class TrainContext {
   // with the steps that this start has done: 0 before the first, then after each.
   TrainContext(const Recipe& recipe, Engine& engine, Reporter& reporter, RunData data,
                RunCheckpoints& checkpoints, std::function<void(int64_t)> after_step);
+  ~TrainContext();
+  TrainContext(const TrainContext&) = delete;
+  TrainContext& operator=(const TrainContext&) = delete;
 
   const Recipe& recipe() const { return recipe_; }
   int rank() const { return engine_.mesh().rank(); }
@@ -109,6 +113,9 @@ class TrainContext {
   // After the train function, when it has done all steps: the weights' hash, the model's folder,
   // the event `finished`, and the end of the last save. Throws IoError when that failed.
   void finish();
+
+  // Why this rank's GPU was full when an allocation failed; empty when none has.
+  std::string out_of_memory() const { return full_memory_ ? out_of_memory_words(*full_memory_) : ""; }
   // Whether this start ended before the last step, and by which signal; 0: by train.stop_after.
   bool stopped() const { return stopped_; }
   int stopped_by() const { return stopped_by_; }
@@ -116,6 +123,7 @@ class TrainContext {
  private:
   friend class BatchRange;
   std::optional<Batch> next_batch();
+  FullMemory full_memory(int64_t asked_bytes) const;
   void begin_model(const torch::nn::Module& module);
   void end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFunction loss,
                  std::optional<models::CausalLM> language_model);
@@ -153,6 +161,7 @@ class TrainContext {
   std::chrono::steady_clock::time_point step_start_;
   PhaseClock clock_;  // this rank's own time of the step under way
   Stopwatch since_save_;
+  std::optional<FullMemory> full_memory_;
   bool save_is_due_ = false;  // alike on every rank
   bool stopped_ = false;
   int stopped_by_ = 0;

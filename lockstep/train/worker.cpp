@@ -1,5 +1,6 @@
 #include "lockstep/train/worker.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -128,8 +129,13 @@ int run_worker(const launch::WorkerEnv& env, const std::string& recipe_path,
   FirstSteps first_steps(recipe.network, engine, admission, reporter);
   TrainContext context(recipe, engine, reporter, data, checkpoints,
                        [&](int64_t steps) { first_steps.after(steps); });
-  train_func(context);
-  if (!context.stopped()) context.finish();
+  try {
+    train_func(context);
+    if (!context.stopped()) context.finish();
+  } catch (const c10::OutOfMemoryError& error) {
+    const std::string words = context.out_of_memory();
+    throw DoesNotFitError("train: " + (words.empty() ? error.what_without_backtrace() : words));
+  }
 
   const auto code = !context.stopped()                ? ExitCode::kFinished
                     : context.stopped_by() == SIGINT  ? ExitCode::kInterrupted

@@ -247,13 +247,13 @@ TEST(Recipe, CheckpointsAndGuardsAreRead) {
 }
 
 TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
-  EXPECT_EQ(refusal_of("precision: {master: bf16}\n"),
-            "recipe.yaml:7: precision.master \"bf16\" is not supported yet; use fp32");
+  EXPECT_EQ(refusal_of("sharding: {recompute: block}\n"),
+            "recipe.yaml:7: sharding.recompute \"block\" is not supported yet; use none");
   EXPECT_EQ(refusal_of("model:\n  revision: abc\n"),
             "recipe.yaml:8: model.revision \"abc\" is not supported yet; remove it");
-  for (const char* more : {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n",
-                           "sharding.recompute: block\n", "evaluation.tasks: [arc]\n",
-                           "evaluation.accept: ['held_out.loss < before']\n", "model.revision: abc\n"}) {
+  for (const char* more :
+       {"sharding.strategy: hybrid\n", "sharding.mesh: [2, 2]\n", "evaluation.tasks: [arc]\n",
+        "evaluation.accept: ['held_out.loss < before']\n", "model.revision: abc\n"}) {
     EXPECT_THAT(refusal_of(more), HasSubstr("not supported yet")) << more;
   }
   EXPECT_THAT(refusal_with_files("data.shape: prompt_completion\n"), HasSubstr("not supported yet"));

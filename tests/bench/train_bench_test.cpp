@@ -64,6 +64,20 @@ TEST(TrainBench, TimesStepsOfShardedWorkers) {
   EXPECT_NEAR(report.at("loss").get<double>(), std::log(512), 0.5);  // random weights know nothing
 }
 
+TEST(TrainBench, OneWorkerStandsForARankOfMany) {
+  const auto finished = run({"--model", source_path("examples/tiny/model"), "--stand-for", "8", "--json",
+                             "sharding.strategy=full", "sharding.wrap.min_parameters=20000"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const Json report = Json::parse(finished.out);
+  EXPECT_EQ(report.at("stand_for"), 8);
+  EXPECT_EQ(report.at("strategy"), "full");
+  EXPECT_EQ(report.at("accumulation"), 1);
+  const auto refused =
+      run({"--model", source_path("examples/tiny/model"), "--stand-for", "8", "--num-workers", "2"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--stand-for 8 beside --num-workers 2"));
+}
+
 TEST(TrainBench, WritesATraceOfOneMoreStep) {
   const TemporaryFolder folder;
   const auto finished = run({"--model", source_path("examples/tiny/model"), "--trace", folder / "step.json"});

@@ -88,5 +88,30 @@ TEST(Mesh, AxesHoldTheRanksThatShareThem) {
   });
 }
 
+// Ranks that all give the same, which is what a stand-in makes up, get the same as from it.
+TEST(Mesh, AStandInGivesWhatRank0OfEqualRanksGets) {
+  const auto run_all = [](Mesh& mesh) {
+    const auto mine = at::arange(3, at::kDouble), all = at::empty({9}, at::kDouble),
+               sum = at::empty({1}, at::kDouble);
+    mesh.shard_gather().all_gather(all, mine).wait();
+    mesh.shard_reduce().reduce_scatter(sum, mine).wait();
+    const auto total = mine.clone();
+    mesh.world().all_reduce(total).wait();
+    mesh.replicate().all_reduce(total).wait();
+    return at::cat({all, sum, total});
+  };
+  at::Tensor right;
+  run_mesh(3, 3, [&](Mesh& mesh) {
+    const auto got = run_all(mesh);
+    if (mesh.rank() == 0) right = got;
+  });
+  Position position;
+  const auto mesh = Mesh::stand_in(position, 3);
+  EXPECT_EQ(mesh->world_size(), 3);
+  EXPECT_EQ(mesh->shard_size(), 3);
+  EXPECT_EQ(mesh->replicate_size(), 1);
+  EXPECT_TRUE(at::equal(run_all(*mesh), right));
+}
+
 }  // namespace
 }  // namespace lockstep::comm

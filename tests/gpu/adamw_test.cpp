@@ -56,5 +56,28 @@ TEST_F(GpuAdamW, TakesAGradientInBfloat16) {
   }
 }
 
+TEST_F(GpuAdamW, KeepsBfloat16WithTheBitsOfTheCpu) {
+  for (const int64_t n : {1, 3, 9, 1024, 100'003}) {
+    for (const auto gradients : {at::kFloat, at::kBFloat16}) {
+      auto p = at::randn({n}).to(at::kBFloat16), m = at::randn({n}).to(at::kBFloat16),
+           v = at::rand({n}).to(at::kBFloat16);
+      auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
+      const auto g = at::randn({n}).to(gradients);
+      const kernels::AdamWScalars scalars{.lr = 0.1,
+                                          .beta1 = 0.9,
+                                          .beta2 = 0.95,
+                                          .eps = 1e-8,
+                                          .weight_decay = 0.1,
+                                          .step = 2,
+                                          .grad_scale = 0.3};
+      kernels::adamw(p, m, v, g, scalars);
+      kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
+      EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n << " " << gradients;
+      EXPECT_TRUE(at::equal(m_gpu.cpu(), m)) << n << " " << gradients;
+      EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n << " " << gradients;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lockstep

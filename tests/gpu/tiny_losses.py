@@ -1,10 +1,11 @@
 """Trains examples/tiny.yaml on CPU workers and on GPUs and compares the losses, step by step.
 Each run on GPUs is done twice, with determinism: run, and must end with the same weights. So must
-runs with determinism: elastic on one GPU and two, sharded in several ways.
+runs with determinism: elastic on one GPU and two, sharded in several ways. And 200 steps in bfloat16 on one GPU must follow
+those in float32 on the CPU, with the same weights in a second run.
 
   python3 tests/gpu/tiny_losses.py --lockstep build/default/bin/lockstep --examples examples
 
-Everything is float32, with elastic bfloat16 too. Exits 0 when all agrees, 1 when it does not or a run fails, and 77
+All but these is float32, with elastic bfloat16 too. Exits 0 when all agrees, 1 when it does not or a run fails, and 77
 (skipped) where there is no GPU.
 """
 
@@ -18,6 +19,10 @@ import tempfile
 
 # Products are summed in another order on the GPU, and training amplifies that over 20 steps.
 RELATIVE_TOLERANCE = 1e-4
+# Of bfloat16 against float32, where each step's loss is a mean of ten: a single batch's says more of its eight rows.
+LONG_STEPS = 200
+WINDOW_STEPS = 10
+LONG_RELATIVE_TOLERANCE = 0.01
 
 
 def gpus() -> int:
@@ -60,6 +65,28 @@ def elastic_weights(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, pre
     return ok
 
 
+def windows(losses: list[float]) -> list[float]:
+    return [sum(losses[i : i + WINDOW_STEPS]) / WINDOW_STEPS for i in range(0, len(losses) - WINDOW_STEPS + 1)]
+
+
+def long_run(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path) -> bool:
+    """Whether bfloat16 on a GPU learns as float32 on the CPU does."""
+    settings = [f"train.steps={LONG_STEPS}", "determinism=run"]
+    on_cpu, _ = train(lockstep, recipe, runs / "long-cpu", [*settings, "scaling.num_workers=2", "scaling.use_gpu=false"])
+    settings += ["scaling.num_workers=1", "scaling.use_gpu=true", "precision.compute=bf16"]
+    on_gpu, weights = train(lockstep, recipe, runs / "long-gpu", settings)
+    _, weights_again = train(lockstep, recipe, runs / "long-again", settings)
+    worst = max(abs(a - b) / b for a, b in zip(windows(on_gpu), windows(on_cpu)))
+    single = max(abs(a - b) / b for a, b in zip(on_gpu, on_cpu))
+    ok = len(on_gpu) == len(on_cpu) and worst <= LONG_RELATIVE_TOLERANCE and weights == weights_again
+    print(
+        f"{len(on_gpu)} steps in bf16: last loss {on_gpu[-1]:.4f} (CPU in fp32 {on_cpu[-1]:.4f}), largest relative "
+        f"difference {worst:.1e} of means of {WINDOW_STEPS}, {single:.1e} of single steps, weights "
+        f"{'the same' if weights == weights_again else 'NOT the same'} in a second run: {'ok' if ok else 'WRONG'}"
+    )
+    return ok
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lockstep", required=True, help="the lockstep program")
@@ -91,6 +118,7 @@ def main() -> int:
             )
         for precision in ("fp32", "bf16"):
             wrong += not elastic_weights(lockstep, recipe, runs, precision, available)
+        wrong += not long_run(lockstep, recipe, runs)
     return 1 if wrong else 0
 
 

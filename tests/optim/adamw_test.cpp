@@ -99,6 +99,20 @@ TEST(AdamW, TakesAGradientInBfloat16AsTheSameNumbersInFloat32) {
   EXPECT_TRUE(at::equal(narrow, wide));
 }
 
+// As torch.optim.AdamW's fused kernel does: computed in float32, rounded as it is stored.
+TEST(AdamW, KeepsBfloat16ByRoundingTheResultInFloat32) {
+  const auto start = at::rand({101}).to(at::kBFloat16), gradient = at::rand({101}) - 0.5;
+  auto narrow = parameter(start.clone()), wide = parameter(start.to(at::kFloat));
+  narrow.mutable_grad() = gradient;
+  wide.mutable_grad() = gradient;
+  AdamW one({narrow}, {.lr = 0.1}), other({wide}, {.lr = 0.1});
+  one.step(0.3);
+  other.step(0.3);
+  EXPECT_TRUE(at::equal(narrow, wide.to(at::kBFloat16)));
+  for (size_t i : {0, 1})
+    EXPECT_TRUE(at::equal(one.state()[i].tensor, other.state()[i].tensor.to(at::kBFloat16)));
+}
+
 TEST(AdamW, WritesACopyInBfloat16) {
   auto p = parameter(at::rand({101})), alone = parameter(at::rand({7}));
   p.mutable_grad() = at::rand({101});
@@ -169,7 +183,7 @@ TEST(AdamW, RefusesParametersItCannotUpdate) {
   const auto p = parameter(at::ones({4}));
   expect_refusal([&] { AdamW({p, p}); }, "parameter 1 was given twice");
   expect_refusal([&] { AdamW({p * 2}); }, "not a leaf");
-  expect_refusal([] { AdamW({at::ones({4}, at::kBFloat16)}); }, "is BFloat16");
+  expect_refusal([] { AdamW({at::ones({4}, at::kHalf)}); }, "is Half");
   expect_refusal([] { AdamW({at::Tensor()}); }, "not defined");
 }
 

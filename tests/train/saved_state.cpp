@@ -1,5 +1,7 @@
 #include "tests/train/saved_state.h"
 
+#include <c10/util/BFloat16.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,7 +39,9 @@ std::map<std::string, std::vector<double>> newest_state(const std::string& run_d
   checkpoint::fetch_state(*store, manifest, targets);
   std::map<std::string, std::vector<double>> state;
   for (const auto& [name, tensor] : tensors) {
-    state[name] = tensor.dtype == "F64" ? to_doubles<double>(bytes[name]) : to_doubles<float>(bytes[name]);
+    state[name] = tensor.dtype == "F64"    ? to_doubles<double>(bytes[name])
+                  : tensor.dtype == "BF16" ? to_doubles<c10::BFloat16>(bytes[name])
+                                           : to_doubles<float>(bytes[name]);
   }
   return state;
 }
