@@ -44,7 +44,7 @@ void must(const std::vector<std::string>& argv) {
 
 // Allocatable as EKS nodes show it: less than the machine has, by what kubelet and system keep.
 NodeShape m7i_xlarge() {
-  return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}, "system"};
+  return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}, {{"role", "system"}}};
 }
 
 NodeShape g6_12xlarge() {
@@ -54,8 +54,8 @@ NodeShape g6_12xlarge() {
            {"pods", "234"},
            {"nvidia.com/gpu", "4"},
            {"vpc.amazonaws.com/efa", "1"}},
-          "gpu-worker",
-          /*gpu_taint=*/true};
+          {{"role", "gpu-worker"}, {"nvidia.com/gpu.present", "true"}},
+          {{{"key", "nvidia.com/gpu"}, {"value", "present"}, {"effect", "NoSchedule"}}}};
 }
 
 KubeBed::KubeBed() {
@@ -158,14 +158,11 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
                  {"labels",
                   {{"kubernetes.io/os", "linux"},
                    {"kubernetes.io/arch", "amd64"},
-                   {"role", shape.role},
                    {"node.kubernetes.io/instance-type", shape.instance_type},
                    {"topology.kubernetes.io/zone", "us-east-1a"}}}}},
                {"status", {{"allocatable", shape.allocatable}, {"capacity", shape.allocatable}}}};
-  if (shape.gpu_taint) {
-    node["metadata"]["labels"]["nvidia.com/gpu.present"] = "true";
-    node["spec"]["taints"] = {{{"key", "nvidia.com/gpu"}, {"value", "true"}, {"effect", "NoSchedule"}}};
-  }
+  node["metadata"]["labels"].update(shape.labels);
+  if (!shape.taints.empty()) node["spec"]["taints"] = shape.taints;
   kubectl({"create", "-f", "-"}, node.dump());
 }
 

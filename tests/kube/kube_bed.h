@@ -23,12 +23,13 @@ namespace lockstep::kube {
 struct NodeShape {
   std::string instance_type;
   std::map<std::string, std::string> allocatable;
-  std::string role;        // the label by which `lockstep cluster` and its manifests tell nodes apart
-  bool gpu_taint = false;  // nvidia.com/gpu=true:NoSchedule, and the label nvidia.com/gpu.present=true
+  std::map<std::string, std::string> labels;
+  Json taints = Json::array();
 };
 
-NodeShape m7i_xlarge();   // 4 vCPU, 16 GiB
-NodeShape g6_12xlarge();  // 48 vCPU, 192 GiB, 4 GPUs, 1 EFA interface
+// With the labels and taints that `lockstep cluster` gives them.
+NodeShape m7i_xlarge();   // a system node: 4 vCPU, 16 GiB
+NodeShape g6_12xlarge();  // a GPU node: 48 vCPU, 192 GiB, 4 GPUs, 1 EFA interface
 
 class KubeBed {
  public:
