@@ -37,7 +37,7 @@ test-kube: ## Build and run the tests on a Kubernetes control plane with KubeRay
 	$(MAKE) build
 	ctest --preset default -L '^kube$$'
 
-test-kube-core: ## The core of them: a RayCluster gets ready on GPU nodes, drift is found, all is deleted
+test-kube-core: ## The core of them: generated files against schemas, `cluster up`, drift, `down` (2 minutes)
 	scripts/setup --kube $(SETUP_FLAGS)
 	$(MAKE) build
 	ctest --preset default -L '^kube_core$$'
