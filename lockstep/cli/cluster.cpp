@@ -60,6 +60,8 @@ void add_cluster(CLI::App& root, Action& action) {
   add_cluster_plan(*cluster, action);
   add_cluster_up(*cluster, action);
   add_cluster_down(*cluster, action);
+  add_cluster_submit(*cluster, action);
+  add_cluster_fetch(*cluster, action);
 }
 
 }  // namespace lockstep::cli

@@ -59,6 +59,7 @@ NodeShape g6_12xlarge() {
 }
 
 KubeBed::KubeBed() {
+  for (const char* name : {"programs", "temporary"}) std::filesystem::create_directory(folder_ / name);
   start_etcd();
   start_api_server();
   // Before the controller manager: its garbage collector looks only now and then for new kinds.
@@ -80,6 +81,7 @@ void KubeBed::start(const std::string& program, std::vector<std::string> argumen
       {.argv = arguments,
        .environment = {{"KUBECONFIG", kubeconfig()},
                        {"POD_NAMESPACE", "default"},
+                       {"TMPDIR", folder_ / "temporary"},
                        {"PATH", (folder_ / "programs") + ":" + env_var("PATH").value_or("/usr/bin:/bin")}},
        .standard_output = Output::file(folder_ / program + ".log"),
        .standard_error = Output::with_stdout()}));
@@ -160,6 +162,7 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
                    {"kubernetes.io/arch", "amd64"},
                    {"node.kubernetes.io/instance-type", shape.instance_type},
                    {"topology.kubernetes.io/zone", "us-east-1a"}}}}},
+               {"spec", {{"providerID", "aws:///us-east-1a/i-" + name}}},
                {"status", {{"allocatable", shape.allocatable}, {"capacity", shape.allocatable}}}};
   node["metadata"]["labels"].update(shape.labels);
   if (!shape.taints.empty()) node["spec"]["taints"] = shape.taints;
@@ -168,7 +171,6 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
 
 void KubeBed::add_program(const std::string& name, const std::string& script) {
   const std::string path = folder_ / "programs/" + name;
-  std::filesystem::create_directories(folder_ / "programs");
   std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }

@@ -55,6 +55,8 @@ class KubeBed {
   // What `kubectl exec` finds as `name` in any container: a script, run on this machine with POD_NAME,
   // POD_NAMESPACE and CONTAINER set.
   void add_program(const std::string& name, const std::string& script);
+  // Where they put their temporary files.
+  std::string temporary_folder() const { return folder_ / "temporary"; }
 
   // Asks again until the answer is true. A CHECK on it coming within two minutes, with `what` and the pods'
   // state.
