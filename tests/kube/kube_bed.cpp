@@ -20,7 +20,13 @@ namespace {
 
 constexpr const char* kTools = LOCKSTEP_KUBE_TOOLS;
 
-// "127.0.0.1:PORT" that nobody had a moment ago.
+void must(const std::vector<std::string>& argv) {
+  cluster::ProcessRunner runner;
+  cluster::run_or_throw(runner, {.argv = argv, .env = {}, .input = ""});
+}
+
+}  // namespace
+
 std::string free_address() {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -34,13 +40,6 @@ std::string free_address() {
 }
 
 std::string port_of(const std::string& address) { return address.substr(address.find(':') + 1); }
-
-void must(const std::vector<std::string>& argv) {
-  cluster::ProcessRunner runner;
-  cluster::run_or_throw(runner, {.argv = argv, .env = {}, .input = ""});
-}
-
-}  // namespace
 
 // Allocatable as EKS nodes show it: less than the machine has, by what kubelet and system keep.
 NodeShape m7i_xlarge() {
@@ -77,13 +76,19 @@ KubeBed& KubeBed::shared() {
 
 void KubeBed::start(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), std::string(kTools) + "/" + program);
+  start_process(program, arguments);
+}
+
+void KubeBed::start_program(const std::string& name) { start_process(name, {folder_ / "programs/" + name}); }
+
+void KubeBed::start_process(const std::string& name, std::vector<std::string> argv) {
   processes_.push_back(Process::start(
-      {.argv = arguments,
+      {.argv = std::move(argv),
        .environment = {{"KUBECONFIG", kubeconfig()},
                        {"POD_NAMESPACE", "default"},
-                       {"TMPDIR", folder_ / "temporary"},
+                       {"TMPDIR", temporary_folder()},
                        {"PATH", (folder_ / "programs") + ":" + env_var("PATH").value_or("/usr/bin:/bin")}},
-       .standard_output = Output::file(folder_ / program + ".log"),
+       .standard_output = Output::file(folder_ / name + ".log"),
        .standard_error = Output::with_stdout()}));
 }
 
@@ -120,10 +125,12 @@ void KubeBed::start_api_server() {
 
 void KubeBed::start_controllers() {
   const std::string config = "--kubeconfig=" + kubeconfig();
-  start("kube-controller-manager",
-        {config, "--leader-elect=false", "--secure-port=0", "--use-service-account-credentials=false",
-         "--service-account-private-key-file=" + folder_ / "accounts.key",
-         "--root-ca-file=" + folder_ / "certificates/apiserver.crt"});
+  // A node counts as lost only when it is deleted: on a busy machine kwok may be late with its heartbeats,
+  // and it would not make the pods ready again.
+  start("kube-controller-manager", {config, "--node-monitor-grace-period=1h", "--leader-elect=false",
+                                    "--secure-port=0", "--use-service-account-credentials=false",
+                                    "--service-account-private-key-file=" + folder_ / "accounts.key",
+                                    "--root-ca-file=" + folder_ / "certificates/apiserver.crt"});
   start("kube-scheduler", {config, "--leader-elect=false", "--secure-port=0"});
   const std::string kubelet = free_address();
   start("kubelet", {kubelet});
