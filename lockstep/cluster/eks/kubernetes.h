@@ -28,8 +28,7 @@ class Kubernetes {
   // The same whose failure is an answer: a program in a pod has its own exit codes. `on_out`: as of Command.
   CommandResult try_kubectl(std::vector<std::string> arguments,
                             std::chrono::milliseconds timeout = std::chrono::minutes(3),
-                            const std::string& input = "",
-                            std::function<void(std::string_view)> on_out = {});
+                            const std::string& input = "", std::function<void(std::string_view)> on_out = {});
 
  private:
   CommandRunner& runner_;
