@@ -33,11 +33,11 @@ test-ray-core: assets build ## The core of them: start, a run, a killed worker, 
 	ctest --preset default -L '^ray_core$$'
 
 test-kube: ## Build and run the tests on a Kubernetes control plane with KubeRay (its own build: 12 minutes, once)
-	scripts/setup --kube $(SETUP_FLAGS)
+	scripts/setup --kube --ray $(SETUP_FLAGS)
 	$(MAKE) build
 	ctest --preset default -L '^kube$$'
 
-test-kube-core: ## The core of them: a RayCluster gets ready on GPU nodes, drift is found, all is deleted
+test-kube-core: ## The core of them: generated files against schemas, `cluster up`, drift, `down` (2 minutes)
 	scripts/setup --kube $(SETUP_FLAGS)
 	$(MAKE) build
 	ctest --preset default -L '^kube_core$$'

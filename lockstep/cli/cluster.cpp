@@ -53,6 +53,15 @@ void ClusterSession::pause(std::chrono::seconds time) {
 
 std::string today() { return utc_now().substr(0, std::string("2026-01-02").size()); }
 
+cluster::eks::Preflight look_before(const cluster::eks::ClusterSettings& settings, ClusterSession& session) {
+  cluster::CommandRunner& runner = session.surroundings().runner;
+  cluster::eks::Aws aws(runner, settings.region);
+  return cluster::eks::look_before(aws, settings, today(),
+                                   [&](const cluster::ImageReference& image, const std::string& platform) {
+                                     return cluster::resolve_image(image, platform, runner);
+                                   });
+}
+
 void add_cluster(CLI::App& root, Action& action) {
   CLI::App* cluster = root.add_subcommand("cluster", "Plan, make and remove a cluster on Amazon EKS");
   cluster->require_subcommand(0, 1);
@@ -60,6 +69,8 @@ void add_cluster(CLI::App& root, Action& action) {
   add_cluster_plan(*cluster, action);
   add_cluster_up(*cluster, action);
   add_cluster_down(*cluster, action);
+  add_cluster_submit(*cluster, action);
+  add_cluster_fetch(*cluster, action);
 }
 
 }  // namespace lockstep::cli

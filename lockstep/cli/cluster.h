@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/cli/commands.h"
+#include "lockstep/cluster/eks/preflight.h"
 #include "lockstep/cluster/eks/surroundings.h"
 #include "lockstep/launch/stop_signals.h"
 
@@ -38,8 +39,13 @@ class ClusterSession {
 // "2026-01-02", in UTC.
 std::string today();
 
+// What stands in the way of a cluster: AWS and the image's registry are asked.
+cluster::eks::Preflight look_before(const cluster::eks::ClusterSettings& settings, ClusterSession& session);
+
 void add_cluster_plan(CLI::App& cluster, Action& action);
 void add_cluster_up(CLI::App& cluster, Action& action);
 void add_cluster_down(CLI::App& cluster, Action& action);
+void add_cluster_submit(CLI::App& cluster, Action& action);
+void add_cluster_fetch(CLI::App& cluster, Action& action);
 
 }  // namespace lockstep::cli

@@ -31,8 +31,7 @@ bool is_yaml(const std::string& path) { return !path.ends_with(".sh") && !path.e
 
 cluster::eks::Plan look_and_plan(const cluster::eks::ClusterSettings& settings) {
   ClusterSession session;
-  cluster::eks::Aws aws(session.surroundings().runner, settings.region);
-  return plan_after(look_before(aws, settings, today()));
+  return plan_after(look_before(settings, session));
 }
 
 int plan(const PlanArguments& arguments) {

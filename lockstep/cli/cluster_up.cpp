@@ -13,22 +13,42 @@ namespace lockstep::cli {
 namespace {
 
 struct UpArguments : ClusterArguments {
-  bool yes = false;
+  bool yes = false, json = false;
 };
 
-int up(const UpArguments& arguments) {
-  const auto settings = cluster::eks::ClusterSettings::load(arguments.path, arguments.overrides);
-  ClusterSession session;
-  cluster::eks::Aws aws(session.surroundings().runner, settings.region);
-  const auto preflight = cluster::eks::look_before(aws, settings, today());
-  const auto plan = cluster::eks::plan_after(preflight);
-  std::cout << plan.to_text() << std::flush;
+// What `plan --json` prints, and how it went. `why_not`: why it is not ready; empty: it is.
+void print(const cluster::eks::Plan& plan, const std::string& why_not) {
+  Json result = plan.to_json();
+  const cluster::eks::ClusterSettings& settings = plan.deployment.settings;
+  result["ready"] = why_not.empty();
+  result["why_not"] = why_not.empty() ? Json() : Json(why_not);
+  result["gpus"] = settings.gpu_nodes.count * plan.deployment.gpu_type().gpus;
+  std::cout << result.dump(2) << std::endl;
+}
+
+void make(const cluster::eks::Preflight& preflight, const cluster::eks::Plan& plan, bool yes,
+          const ClusterSession& session) {
   cluster::require_no_fault(preflight.checks, "cluster");
-  if (!arguments.yes)
+  if (!yes)
     throw ConfigError(fmt::format(
         "cluster up: nothing was made, since it would bill {:.4f} dollars an hour: --yes makes it",
         plan.price.dollars_per_hour()));
   cluster::eks::up(preflight, session.surroundings());
+}
+
+int up(const UpArguments& arguments) {
+  const auto settings = cluster::eks::ClusterSettings::load(arguments.path, arguments.overrides);
+  ClusterSession session;
+  const auto preflight = look_before(settings, session);
+  const auto plan = cluster::eks::plan_after(preflight);
+  if (!arguments.json) std::cout << plan.to_text() << std::flush;
+  try {
+    make(preflight, plan, arguments.yes, session);
+  } catch (const Error& error) {
+    if (arguments.json) print(plan, error.what());
+    throw;
+  }
+  if (arguments.json) print(plan, "");
   return 0;
 }
 
@@ -39,6 +59,8 @@ void add_cluster_up(CLI::App& cluster, Action& action) {
   auto arguments = std::make_shared<UpArguments>();
   add_cluster_settings(*command, *arguments);
   command->add_flag("--yes", arguments->yes, "Make what the plan says; without it nothing is made");
+  command->add_flag("--json", arguments->json,
+                    "Print one JSON document at the end instead of text; progress goes to standard error");
   command->footer(
       "Prints the plan, then does it: looks at what is there, makes the rest, and waits until GPUs, EFA and "
       "Ray are seen "

@@ -28,8 +28,7 @@ struct ImageArguments {
 
 cluster::ResolvedImage resolve(const cluster::ImageReference& image, const std::string& platform) {
   cluster::ProcessRunner runner;
-  cluster::RegistryClient registry(image.origin(), image, cluster::registry_login(image.registry, runner));
-  return cluster::resolve_image(image, platform, registry);
+  return cluster::resolve_image(image, platform, runner);
 }
 
 // "images/ray.lock.yaml" of "public.ecr.aws/deep-learning-containers/ray:v1.0".

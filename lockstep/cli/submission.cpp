@@ -55,15 +55,6 @@ void check_cluster(cluster::RayClient& client, const Recipe& recipe, const Note&
   train::plan_run(recipe, num_gpus, "the cluster");
 }
 
-// "<run>-20260102-030405-1f2e": unlike every other, and told apart by people.
-std::string new_job_id(const std::string& run) {
-  std::string id, time = utc_now().substr(0, 19);
-  for (const char c : run) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
-  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  std::replace(time.begin(), time.end(), 'T', '-');
-  return fmt::format("lockstep-{}-{}-{:04x}", id, time, std::random_device()() & 0xffff);
-}
-
 cluster::JobPackage package_of(const Submission& submission) {
   return cluster::make_job_package({.folder = cluster::find_package_folder(submission.package),
                                     .recipe = text_of(submission.recipe),
@@ -88,6 +79,14 @@ void upload(cluster::RayClient& client, const cluster::JobPackage& package, cons
 
 Recipe recipe_for_cluster(const std::string& path, const std::vector<std::string>& overrides) {
   return Recipe::parse(text_of(path), path, overrides);
+}
+
+std::string new_job_id(const std::string& run) {
+  std::string id, time = utc_now().substr(0, 19);
+  for (const char c : run) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  std::replace(time.begin(), time.end(), 'T', '-');
+  return fmt::format("lockstep-{}-{}-{:04x}", id, time, std::random_device()() & 0xffff);
 }
 
 SubmittedJob submit_job(cluster::RayClient& client, const Submission& submission, const Note& note) {

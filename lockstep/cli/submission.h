@@ -14,6 +14,9 @@ namespace lockstep::cli {
 // ConfigError.
 Recipe recipe_for_cluster(const std::string& path, const std::vector<std::string>& overrides);
 
+// "lockstep-<run>-20260102-030405-1f2e": unlike every other, and told apart by people.
+std::string new_job_id(const std::string& run);
+
 struct Submission {
   std::string recipe;  // path, here
   std::vector<std::string> overrides;

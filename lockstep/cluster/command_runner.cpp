@@ -47,7 +47,8 @@ void read_some(FileDescriptor& pipe, std::string& text) {
 // Both outputs of a command, read as they come.
 class Outputs {
  public:
-  Outputs(Process& process, CommandResult& result) : process_(process), result_(result) {}
+  Outputs(Process& process, const Command& command, CommandResult& result)
+      : process_(process), command_(command), result_(result) {}
 
   // Waits for output, the end of the process, or `timeout`. False when nothing came.
   bool wait(std::chrono::milliseconds timeout) {
@@ -56,6 +57,10 @@ class Outputs {
                         {process_.poll() ? -1 : process_.pid_fd(), POLLIN, 0}};
     if (::poll(watched, std::size(watched), static_cast<int>(timeout.count())) <= 0) return false;
     if (watched[0].revents != 0) read_some(process_.stdout_pipe(), result_.out);
+    if (command_.on_out && !result_.out.empty()) {
+      command_.on_out(result_.out);
+      result_.out.clear();
+    }
     if (watched[1].revents != 0) read_some(process_.stderr_pipe(), result_.err);
     return watched[0].revents != 0 || watched[1].revents != 0;
   }
@@ -67,6 +72,7 @@ class Outputs {
 
  private:
   Process& process_;
+  const Command& command_;
   CommandResult& result_;
 };
 
@@ -113,7 +119,7 @@ CommandResult ProcessRunner::run(const Command& command) {
   Process process = Process::start(options);
 
   CommandResult result;
-  Outputs outputs(process, result);
+  Outputs outputs(process, command, result);
   const auto deadline = Clock::now() + command.timeout;
   bool interrupted = false;
   Clock::time_point kill_at = Clock::time_point::max();

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <thread>
 
+#include "lockstep/base/json.h"
 #include "lockstep/base/process.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/cluster/image/registry_server.h"
 #include "tests/paths.h"
 
 namespace lockstep::cli {
@@ -54,7 +56,9 @@ case "$*" in version) echo 0.231.0 ;; *--dry-run) cat ;; *) cat >/dev/null; exec
 )");
     write_program(folder_ / "helm", "echo v4.1.4\n");
     write_program(folder_ / "kubectl", "echo '{\"gitVersion\":\"v1.35.2\"}'\n");
-    std::ofstream(folder_ / "cluster.yaml") << "image: {reference: \"registry.example/ray@sha256:aa\"}\n";
+    // A registry that does not answer: of an image by digest that is no more than a note.
+    std::ofstream(folder_ / "cluster.yaml")
+        << "image: {reference: \"127.0.0.1:1/ray@sha256:" + std::string(64, 'a') + "\"}\n";
   }
 
   std::string log() const { return read_file(folder_ / "log"); }
@@ -77,6 +81,42 @@ TEST_F(ClusterPrograms, UpWithoutYesPrintsThePriceAndMakesNothing) {
       AllOf(HasSubstr("2 x g6.12xlarge in us-east-2b"), HasSubstr("9.5498  dollars an hour"),
             HasSubstr("nothing was made, since it would bill 9.5498 dollars an hour: --yes makes it")));
   EXPECT_THAT(log(), Not(HasSubstr("create-capacity-reservation")));
+}
+
+TEST_F(ClusterPrograms, UpTellsAScriptWhyItIsNotReady) {
+  ProcessOptions options{
+      .argv = {build_path("bin/lockstep"), "cluster", "up", folder_ / "cluster.yaml", "--json"}};
+  options.environment["PATH"] = folder_.path() + ":/usr/bin:/bin";
+  options.standard_output = Output::file(folder_ / "document");
+  options.standard_error = Output::file(folder_ / "output");
+  EXPECT_EQ(Process::start(options).wait().code, 2);
+  const Json document = Json::parse(read_file(folder_ / "document"));
+  EXPECT_EQ(document.at("ready"), false);
+  EXPECT_THAT(document.at("why_not").get<std::string>(), HasSubstr("--yes makes it"));
+  EXPECT_EQ(document.at("gpus"), 8);
+  EXPECT_NEAR(document.at("price").at("dollars_per_hour").get<double>(), 9.5498, 1e-9);
+}
+
+// A tag in a real registry; of the second image there is no variant for the nodes.
+TEST_F(ClusterPrograms, PlanNamesTheDigestThatATagHas) {
+  const TemporaryFolder images;
+  cluster::RegistryServer registry(images.path());
+  const auto pushed = registry.push({}, "v1.0");
+  registry.push({.architecture = "arm64"}, "v1.0-arm");
+  const auto plan = [&](const std::string& tag) {
+    return start({"plan", folder_ / "cluster.yaml",
+                  "image.reference=" + registry.address() + "/train/ray:" + tag, "--out", folder_ / "files"})
+        .wait()
+        .code;
+  };
+  EXPECT_EQ(plan("v1.0"), 0);
+  const std::string pinned = registry.image(pushed.manifest).text();
+  EXPECT_THAT(output(), HasSubstr("  image " + pinned));
+  EXPECT_THAT(read_file(folder_ / "files/raycluster.yaml"), HasSubstr("image: " + pinned));
+  EXPECT_EQ(plan("v1.7"), 2);
+  EXPECT_THAT(output(), HasSubstr("has no tag v1.7"));
+  EXPECT_EQ(plan("v1.0-arm"), 2);
+  EXPECT_THAT(output(), HasSubstr("is for linux/arm64, not for linux/amd64"));
 }
 
 TEST_F(ClusterPrograms, CtrlCWhileTheClusterIsMadeCancelsTheReservation) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "lockstep/base/error.h"
+#include "lockstep/base/temporary_folder.h"
 
 namespace lockstep::cluster {
 namespace {
@@ -27,6 +30,22 @@ TEST(ProcessRunner, PassesInputAndEnvironment) {
   EXPECT_EQ(run({.argv = {"cat"}, .input = input}).out, input);
   EXPECT_EQ(run({.argv = {"sh", "-c", "echo $LOCKSTEP_TEST_A"}, .env = {{"LOCKSTEP_TEST_A", "b c"}}}).out,
             "b c\n");
+}
+
+TEST(ProcessRunner, HandsOutputOnAsItComes) {
+  std::vector<std::string> pieces;
+  // Goes on only once its first line was heard.
+  const TemporaryFolder folder;
+  const std::string heard = folder / "heard";
+  const CommandResult result =
+      run({.argv = {"sh", "-c", "echo one; while [ ! -e " + heard + " ]; do sleep 0.01; done; echo two"},
+           .on_out = [&](std::string_view text) {
+             pieces.emplace_back(text);
+             std::ofstream(heard) << "";
+           }});
+  EXPECT_THAT(pieces, testing::ElementsAre("one\n", "two\n"));
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.exit_code, 0);
 }
 
 TEST(ProcessRunner, GivesASignalAsAShellDoes) {

@@ -20,7 +20,13 @@ namespace {
 
 constexpr const char* kTools = LOCKSTEP_KUBE_TOOLS;
 
-// "127.0.0.1:PORT" that nobody had a moment ago.
+void must(const std::vector<std::string>& argv) {
+  cluster::ProcessRunner runner;
+  cluster::run_or_throw(runner, {.argv = argv, .env = {}, .input = ""});
+}
+
+}  // namespace
+
 std::string free_address() {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -35,16 +41,9 @@ std::string free_address() {
 
 std::string port_of(const std::string& address) { return address.substr(address.find(':') + 1); }
 
-void must(const std::vector<std::string>& argv) {
-  cluster::ProcessRunner runner;
-  cluster::run_or_throw(runner, {.argv = argv, .env = {}, .input = ""});
-}
-
-}  // namespace
-
 // Allocatable as EKS nodes show it: less than the machine has, by what kubelet and system keep.
 NodeShape m7i_xlarge() {
-  return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}, "system"};
+  return {"m7i.xlarge", {{"cpu", "3920m"}, {"memory", "14162Mi"}, {"pods", "58"}}, {{"role", "system"}}};
 }
 
 NodeShape g6_12xlarge() {
@@ -54,11 +53,12 @@ NodeShape g6_12xlarge() {
            {"pods", "234"},
            {"nvidia.com/gpu", "4"},
            {"vpc.amazonaws.com/efa", "1"}},
-          "gpu-worker",
-          /*gpu_taint=*/true};
+          {{"role", "gpu-worker"}, {"nvidia.com/gpu.present", "true"}},
+          {{{"key", "nvidia.com/gpu"}, {"value", "present"}, {"effect", "NoSchedule"}}}};
 }
 
 KubeBed::KubeBed() {
+  for (const char* name : {"programs", "temporary"}) std::filesystem::create_directory(folder_ / name);
   start_etcd();
   start_api_server();
   // Before the controller manager: its garbage collector looks only now and then for new kinds.
@@ -76,12 +76,19 @@ KubeBed& KubeBed::shared() {
 
 void KubeBed::start(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), std::string(kTools) + "/" + program);
+  start_process(program, arguments);
+}
+
+void KubeBed::start_program(const std::string& name) { start_process(name, {folder_ / "programs/" + name}); }
+
+void KubeBed::start_process(const std::string& name, std::vector<std::string> argv) {
   processes_.push_back(Process::start(
-      {.argv = arguments,
+      {.argv = std::move(argv),
        .environment = {{"KUBECONFIG", kubeconfig()},
                        {"POD_NAMESPACE", "default"},
+                       {"TMPDIR", temporary_folder()},
                        {"PATH", (folder_ / "programs") + ":" + env_var("PATH").value_or("/usr/bin:/bin")}},
-       .standard_output = Output::file(folder_ / program + ".log"),
+       .standard_output = Output::file(folder_ / name + ".log"),
        .standard_error = Output::with_stdout()}));
 }
 
@@ -118,10 +125,12 @@ void KubeBed::start_api_server() {
 
 void KubeBed::start_controllers() {
   const std::string config = "--kubeconfig=" + kubeconfig();
-  start("kube-controller-manager",
-        {config, "--leader-elect=false", "--secure-port=0", "--use-service-account-credentials=false",
-         "--service-account-private-key-file=" + folder_ / "accounts.key",
-         "--root-ca-file=" + folder_ / "certificates/apiserver.crt"});
+  // A node counts as lost only when it is deleted: on a busy machine kwok may be late with its heartbeats,
+  // and it would not make the pods ready again.
+  start("kube-controller-manager", {config, "--node-monitor-grace-period=1h", "--leader-elect=false",
+                                    "--secure-port=0", "--use-service-account-credentials=false",
+                                    "--service-account-private-key-file=" + folder_ / "accounts.key",
+                                    "--root-ca-file=" + folder_ / "certificates/apiserver.crt"});
   start("kube-scheduler", {config, "--leader-elect=false", "--secure-port=0"});
   const std::string kubelet = free_address();
   start("kubelet", {kubelet});
@@ -158,20 +167,17 @@ void KubeBed::add_node(const std::string& name, const NodeShape& shape) {
                  {"labels",
                   {{"kubernetes.io/os", "linux"},
                    {"kubernetes.io/arch", "amd64"},
-                   {"role", shape.role},
                    {"node.kubernetes.io/instance-type", shape.instance_type},
                    {"topology.kubernetes.io/zone", "us-east-1a"}}}}},
+               {"spec", {{"providerID", "aws:///us-east-1a/i-" + name}}},
                {"status", {{"allocatable", shape.allocatable}, {"capacity", shape.allocatable}}}};
-  if (shape.gpu_taint) {
-    node["metadata"]["labels"]["nvidia.com/gpu.present"] = "true";
-    node["spec"]["taints"] = {{{"key", "nvidia.com/gpu"}, {"value", "true"}, {"effect", "NoSchedule"}}};
-  }
+  node["metadata"]["labels"].update(shape.labels);
+  if (!shape.taints.empty()) node["spec"]["taints"] = shape.taints;
   kubectl({"create", "-f", "-"}, node.dump());
 }
 
 void KubeBed::add_program(const std::string& name, const std::string& script) {
   const std::string path = folder_ / "programs/" + name;
-  std::filesystem::create_directories(folder_ / "programs");
   std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }

@@ -23,12 +23,17 @@ namespace lockstep::kube {
 struct NodeShape {
   std::string instance_type;
   std::map<std::string, std::string> allocatable;
-  std::string role;        // the label by which `lockstep cluster` and its manifests tell nodes apart
-  bool gpu_taint = false;  // nvidia.com/gpu=true:NoSchedule, and the label nvidia.com/gpu.present=true
+  std::map<std::string, std::string> labels;
+  Json taints = Json::array();
 };
 
-NodeShape m7i_xlarge();   // 4 vCPU, 16 GiB
-NodeShape g6_12xlarge();  // 48 vCPU, 192 GiB, 4 GPUs, 1 EFA interface
+// With the labels and taints that `lockstep cluster` gives them.
+NodeShape m7i_xlarge();   // a system node: 4 vCPU, 16 GiB
+NodeShape g6_12xlarge();  // a GPU node: 48 vCPU, 192 GiB, 4 GPUs, 1 EFA interface
+
+// "127.0.0.1:PORT" that nobody had a moment ago.
+std::string free_address();
+std::string port_of(const std::string& address);
 
 class KubeBed {
  public:
@@ -54,6 +59,10 @@ class KubeBed {
   // What `kubectl exec` finds as `name` in any container: a script, run on this machine with POD_NAME,
   // POD_NAMESPACE and CONTAINER set.
   void add_program(const std::string& name, const std::string& script);
+  // Runs one beside the cluster, to the end of the bed.
+  void start_program(const std::string& name);
+  // Where they put their temporary files.
+  std::string temporary_folder() const { return folder_ / "temporary"; }
 
   // Asks again until the answer is true. A CHECK on it coming within two minutes, with `what` and the pods'
   // state.
@@ -63,6 +72,7 @@ class KubeBed {
 
  private:
   void start(const std::string& program, std::vector<std::string> arguments);
+  void start_process(const std::string& name, std::vector<std::string> argv);
   void start_etcd();
   void start_api_server();
   void start_controllers();

@@ -1,17 +1,15 @@
-// A head and two workers with four GPUs and an EFA interface each, on one small node and two GPU nodes, as
-// `lockstep image check` and KubeRay see them. Another manifest of that shape, its image by digest, in
-// whatever namespace it names: LOCKSTEP_KUBE_MANIFEST=FILE.
+// What `lockstep cluster plan` makes of its default settings, as Kubernetes, KubeRay and `lockstep image
+// check` see it: a head and two workers with four GPUs and an EFA interface each, on one small node and two
+// GPU nodes.
 #include <gmock/gmock.h>
-#include <yaml-cpp/yaml.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 
-#include "kube_bed.h"
 #include "lockstep/base/env_var.h"
-#include "tests/cli/lockstep_program.h"
+#include "ray_cluster_fixture.h"
 #include "tests/cluster/variable.h"
-#include "tests/paths.h"
 
 namespace lockstep::kube {
 namespace {
@@ -19,91 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
-
-std::string manifest() {
-  return env_var("LOCKSTEP_KUBE_MANIFEST").value_or(source_path("tests/kube/ray_cluster.yaml"));
-}
-
-// That the manifest's one object asks for.
-std::string namespace_of(const std::string& file) {
-  return YAML::LoadFile(file)["metadata"]["namespace"].as<std::string>("train");
-}
-
-class RayClusterOnKubernetes : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    KubeBed& bed = KubeBed::shared();
-    if (bed.run({"get", "node", "gpu-0"}).exit_code == 0) return;
-    bed.add_node("system-0", m7i_xlarge());
-    bed.add_node("gpu-0", g6_12xlarge());
-    bed.add_node("gpu-1", g6_12xlarge());
-  }
-
-  void SetUp() override {
-    bed_.add_namespace(namespace_of(manifest()));
-    bed_.kubectl({"apply", "-f", manifest(), in_});
-    wait_until_ready();
-  }
-  void TearDown() override {
-    bed_.kubectl({"delete", "rayclusters", "--all", in_});
-    bed_.wait_for("all pods to be gone", [&] { return pods().empty(); });
-  }
-
-  void wait_until_ready() {
-    bed_.wait_for("a ready RayCluster with two workers", [&] {
-      const Json clusters = bed_.get({"rayclusters", in_}).at("items");
-      return clusters.size() == 1 &&
-             clusters[0].value("status", Json::object()).value("state", "") == "ready" &&
-             running("worker").size() == 2;
-    });
-  }
-  Json pods() { return bed_.get({"pods", in_}).at("items"); }
-  // Names of those that run and are not on their way out. `type`: "head" or "worker".
-  std::set<std::string> running(const std::string& type) {
-    std::set<std::string> names;
-    for (const Json& pod : pods()) {
-      if (pod.at("metadata").at("labels").value("ray.io/node-type", "") == type &&
-          pod.at("status").value("phase", "") == "Running" &&
-          !pod.at("metadata").contains("deletionTimestamp"))
-        names.insert(pod.at("metadata").at("name").get<std::string>());
-    }
-    return names;
-  }
-  std::set<std::string> nodes_of(const std::string& type) {
-    std::set<std::string> nodes;
-    for (const Json& pod : pods()) {
-      if (pod.at("metadata").at("labels").value("ray.io/node-type", "") == type)
-        nodes.insert(pod.at("spec").value("nodeName", "nowhere"));
-    }
-    return nodes;
-  }
-  // What the scheduler says of a pod that it cannot place; empty while there is none.
-  std::string why_pending() {
-    for (const Json& pod : pods()) {
-      for (const Json& condition : pod.at("status").value("conditions", Json::array())) {
-        if (condition.at("type") == "PodScheduled" && condition.at("status") == "False")
-          return condition.value("message", "");
-      }
-    }
-    return "";
-  }
-  // A pod that asks for one of `resource` on a GPU node.
-  void ask_for_one(const std::string& resource) {
-    const Json pod = {
-        {"apiVersion", "v1"},
-        {"kind", "Pod"},
-        {"metadata", {{"name", "one-more"}}},
-        {"spec",
-         {{"tolerations", {{{"operator", "Exists"}}}},
-          {"containers",
-           {{{"name", "c"}, {"image", "x"}, {"resources", {{"limits", {{resource, "1"}}}}}}}}}}};
-    bed_.kubectl({"create", in_, "-f", "-"}, pod.dump());
-  }
-  void remove_it() { bed_.kubectl({"delete", "pod", "one-more", in_}); }
-
-  KubeBed& bed_ = KubeBed::shared();
-  const std::string in_ = "--namespace=" + namespace_of(manifest());
-};
 
 class KubeCore : public RayClusterOnKubernetes {};
 
@@ -123,6 +36,20 @@ TEST_F(KubeCore, EveryGpuAndEfaInterfaceIsTaken) {
     remove_it();
     bed_.wait_for("that pod to be gone", [&] { return pods().size() == 3; });
   }
+}
+
+// RayClusters and eksctl's files: schemas_test.py.
+TEST_F(KubeCore, KubernetesOwnKindsAreTakenByAStrictServer) {
+  int num_files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test_data("cluster"))) {
+    const std::string name = entry.path().filename();
+    if (name != "namespace.yaml" && name != "storage.yaml") continue;
+    const auto taken =
+        bed_.run({"apply", "--dry-run=server", "--validate=strict", "-f", entry.path().string()});
+    EXPECT_EQ(taken.exit_code, 0) << entry.path() << ": " << taken.err;
+    ++num_files;
+  }
+  EXPECT_EQ(num_files, 6);
 }
 
 TEST_F(KubeCore, ADriftedImageIsFoundByItsPod) {
@@ -155,7 +82,7 @@ TEST_F(KubeCore, ACommandInAPodGivesItsOutputsAndExitCode) {
   const auto result =
       bed_.run({"exec", "-i", head, in_, "--container=ray-head", "--", "ray", "status"}, "input\n");
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  EXPECT_EQ(result.out, "status in " + head + "/ray-head of " + namespace_of(manifest()) + "\ninput\n");
+  EXPECT_EQ(result.out, "status in " + head + "/ray-head of " + kNamespace + "\ninput\n");
   EXPECT_THAT(result.err, HasSubstr("trouble"));
   EXPECT_EQ(bed_.run({"exec", head, in_, "--", "no-such-program"}).exit_code, 127);
 }

@@ -14,6 +14,8 @@
 namespace lockstep::cluster::eks {
 namespace {
 
+constexpr const char* kPlatform = "linux/amd64";  // of every instance type in the catalogue
+
 bool contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
@@ -24,10 +26,11 @@ struct Zone {
 
 class Looker {
  public:
-  Looker(Aws& aws, const ClusterSettings& settings, std::string today)
+  Looker(Aws& aws, const ClusterSettings& settings, std::string today, const ResolveImage& resolve)
       : aws_(aws),
         settings_(settings),
         today_(std::move(today)),
+        resolve_(resolve),
         result_{.deployment = assumed_deployment(settings)} {}
 
   Preflight look() {
@@ -272,11 +275,30 @@ class Looker {
                       code, needed, aws_.region()));
   }
 
+  // Everything that is made names the image by its digest: a tag can move between two pods of one run.
   void image() {
     const std::string& reference = settings_.image.reference;
-    if (settings_.image.is_pinned()) return good("image", reference);
-    note("image", reference + " is a tag", "it can move between two pods of one run",
-         "set image.reference to one with a digest: `cluster up` wants it");
+    if (!resolve_) {
+      if (settings_.image.is_pinned()) return good("image", reference);
+      return note("image", reference + " is a tag", "it can move between two pods of one run",
+                  "set image.reference to one with a digest: `cluster up` wants it");
+    }
+    try {
+      const ResolvedImage image = resolve_(ImageReference::parse(reference), kPlatform);
+      result_.deployment.settings.image.reference = image.image.text();
+      good("image", fmt::format("{} is {}, {}, built {}", reference, image.image.digest, image.platform,
+                                image.created.empty() ? "on an unknown day" : image.created));
+    } catch (const ConfigError& error) {
+      fault("image", error.what(), fmt::format("the nodes are {}, and could not pull it", kPlatform),
+            "set image.reference to one that its registry has");
+    } catch (const CommandError& error) {
+      const std::string saw = fmt::format("{}: not known: {}", reference, error.what());
+      if (settings_.image.is_pinned())
+        note("image", saw, "the nodes may reach the registry all the same, or not");
+      else
+        fault("image", saw, "a tag can move between two pods of one run",
+              "set image.reference to one with a digest, or try again once the registry answers");
+    }
   }
 
   // eksctl reads what it will be given, and prints what it understood: it drops keys that it does not know in
@@ -304,14 +326,16 @@ class Looker {
   Aws& aws_;
   const ClusterSettings& settings_;
   std::string today_;
+  const ResolveImage& resolve_;
   std::vector<Zone> zones_;
   Preflight result_;
 };
 
 }  // namespace
 
-Preflight look_before(Aws& aws, const ClusterSettings& settings, const std::string& today) {
-  return Looker(aws, settings, today).look();
+Preflight look_before(Aws& aws, const ClusterSettings& settings, const std::string& today,
+                      const ResolveImage& resolve) {
+  return Looker(aws, settings, today, resolve).look();
 }
 
 }  // namespace lockstep::cluster::eks

@@ -209,7 +209,7 @@ std::vector<std::string> notes_on(const ClusterSettings& settings) {
     notes.push_back("network.require is any: no EFA is set up, and gradients go over TCP");
   if (!settings.image.is_pinned())
     notes.push_back(
-        fmt::format("{} is a tag, which can move: `cluster up` wants image.reference by digest (…@sha256:…)",
+        fmt::format("{} is a tag, which can move: what `cluster up` makes names the digest that it has then",
                     settings.image.reference));
   if (settings.storage.s3.empty() && settings.storage.fsx_id.empty())
     notes.push_back("no storage: runs are lost with their pods. Set storage.s3 or storage.fsx_id");

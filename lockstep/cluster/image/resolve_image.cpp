@@ -56,4 +56,9 @@ ResolvedImage resolve_image(const ImageReference& image, const std::string& plat
   return resolved;
 }
 
+ResolvedImage resolve_image(const ImageReference& image, const std::string& platform, CommandRunner& runner) {
+  RegistryClient registry(image.origin(), image, registry_login(image.registry, runner));
+  return resolve_image(image, platform, registry);
+}
+
 }  // namespace lockstep::cluster

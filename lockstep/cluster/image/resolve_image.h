@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/cluster/command_runner.h"
 #include "lockstep/cluster/image/image_config.h"
 #include "lockstep/cluster/image/registry_client.h"
 
@@ -23,5 +24,8 @@ struct ResolvedImage {
 // RegistryClient's, and ConfigError when there is no image for the platform.
 ResolvedImage resolve_image(const ImageReference& image, const std::string& platform,
                             RegistryClient& registry);
+// The same from the image's own registry, with this machine's login, which a credential helper may give: it
+// is started by `runner`.
+ResolvedImage resolve_image(const ImageReference& image, const std::string& platform, CommandRunner& runner);
 
 }  // namespace lockstep::cluster

@@ -111,6 +111,48 @@ TEST(Preflight, ReservationOfAnotherZoneIsRefusedBeforeAnythingIsMade) {
               HasSubstr("there is no cr-def"));
 }
 
+// As a registry that has v1.0 for linux/amd64, and nothing else.
+ResolvedImage resolve_like_a_registry(const ImageReference& image, const std::string& platform) {
+  if (image.tag != "v1.0") throw ConfigError("image: no tag " + image.tag);
+  ResolvedImage resolved{.image = image, .platform = platform, .created = "2026-10-12"};
+  resolved.image.digest = "sha256:" + std::string(64, 'b');
+  return resolved;
+}
+
+TEST(Preflight, NamesTheImageByItsDigestInAllThatIsMade) {
+  FakeWorld world;
+  const auto by_tag =
+      ClusterSettings::parse("image: {reference: \"registry.example/ray:v1.0\"}\n", "cluster.yaml");
+  Aws aws(world, by_tag.region);
+  const Preflight preflight = look_before(aws, by_tag, kToday, resolve_like_a_registry);
+  const std::string pinned = "registry.example/ray@sha256:" + std::string(64, 'b');
+  EXPECT_THAT(check_of(preflight, "image").saw,
+              AllOf(HasSubstr("registry.example/ray:v1.0 is sha256:bbbb"), HasSubstr("built 2026-10-12")));
+  const Plan plan = plan_after(preflight);
+  EXPECT_THAT(plan.to_text(), HasSubstr("  image " + pinned + "\n"));
+  EXPECT_THAT(plan.files.back().to_text(), AllOf(HasSubstr("image: " + pinned), Not(HasSubstr("ray:v1.0"))));
+  up(preflight, world.surroundings());
+  EXPECT_TRUE(world.is_whole());
+}
+
+TEST(Preflight, AnImageThatCannotBeHadStandsInTheWay) {
+  FakeWorld world;
+  const auto image_check = [&](const std::string& reference, const ResolveImage& resolve) {
+    const auto wanted = ClusterSettings::parse("image: {reference: \"" + reference + "\"}\n", "cluster.yaml");
+    Aws aws(world, wanted.region);
+    return check_of(look_before(aws, wanted, kToday, resolve), "image");
+  };
+  const Check absent = image_check("registry.example/ray:v1.7", resolve_like_a_registry);
+  EXPECT_EQ(absent.state, CheckState::kFault);
+  EXPECT_THAT(absent.saw, HasSubstr("no tag v1.7"));
+  const ResolveImage down = [](const auto&, const auto&) -> ResolvedImage {
+    throw CommandError("no answer");
+  };
+  EXPECT_EQ(image_check("registry.example/ray:v1.0", down).state, CheckState::kFault);
+  EXPECT_EQ(image_check("registry.example/ray@sha256:" + std::string(64, 'a'), down).state,
+            CheckState::kNote);
+}
+
 TEST(Up, MakesEverythingAndThenNothingMore) {
   FakeWorld world;
   bring_up(world, settings());
