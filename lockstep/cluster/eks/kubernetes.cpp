@@ -38,4 +38,10 @@ std::string Kubernetes::kubectl(std::vector<std::string> arguments, const std::s
                                 .timeout = timeout});
 }
 
+CommandResult Kubernetes::try_kubectl(std::vector<std::string> arguments, std::chrono::milliseconds timeout) {
+  arguments.insert(arguments.begin(), "kubectl");
+  return runner_.run(
+      {.argv = std::move(arguments), .env = {{"KUBECONFIG", kubeconfig_}}, .input = "", .timeout = timeout});
+}
+
 }  // namespace lockstep::cluster::eks

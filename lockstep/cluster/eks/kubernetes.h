@@ -25,6 +25,9 @@ class Kubernetes {
   // Standard output of `kubectl` with these arguments; throws CommandError.
   std::string kubectl(std::vector<std::string> arguments, const std::string& input = "",
                       std::chrono::milliseconds timeout = std::chrono::minutes(3));
+  // The same whose failure is an answer: a program in a pod has its own exit codes.
+  CommandResult try_kubectl(std::vector<std::string> arguments,
+                            std::chrono::milliseconds timeout = std::chrono::minutes(3));
 
  private:
   CommandRunner& runner_;

@@ -9,6 +9,7 @@
 
 #include "lockstep/base/split.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/quota.h"
 #include "lockstep/cluster/manifest/cluster_config.h"
 
 namespace lockstep::cluster::eks {
@@ -254,22 +255,17 @@ class Looker {
                                                          : settings_.system_nodes.name))
       return good(name, "the nodes are there already");
     const int64_t needed = type.vcpus * count;
-    const std::string code(type.quota_code());
-    Json answer;
+    int64_t limit = 0;
     try {
-      answer =
-          aws_.call({"service-quotas", "get-service-quota", "--service-code", "ec2", "--quota-code", code});
+      limit = vcpu_quota(aws_, type);
     } catch (const AwsError& error) {
       return note(name, fmt::format("unknown: {}", error.what()),
                   "too low a quota shows only when nodes are launched");
     }
-    const int64_t limit = number_of(part_of(answer, "Quota"), "Value");
     const std::string saw = fmt::format("{} vCPUs of \"{}\", {} needed", limit, type.quota_name(), needed);
     if (limit >= needed) return good(name, saw);
     fault(name, saw, "no node would be launched: VcpuLimitExceeded",
-          fmt::format("aws service-quotas request-service-quota-increase --service-code ec2 --quota-code {} "
-                      "--desired-value {} --region {}",
-                      code, needed, aws_.region()));
+          quota_increase(type, needed, aws_.region()));
   }
 
   void image() {
