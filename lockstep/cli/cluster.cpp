@@ -1,4 +1,4 @@
-// lockstep cluster plan | up | down | doctor FILE [key=value...]
+// lockstep cluster plan | up | down | status | doctor FILE [key=value...]
 #include "lockstep/cli/cluster.h"
 
 #include <poll.h>
@@ -60,6 +60,7 @@ void add_cluster(CLI::App& root, Action& action) {
   add_cluster_plan(*cluster, action);
   add_cluster_up(*cluster, action);
   add_cluster_down(*cluster, action);
+  add_cluster_status(*cluster, action);
   add_cluster_doctor(*cluster, action);
 }
 

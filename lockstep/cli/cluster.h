@@ -41,6 +41,7 @@ std::string today();
 void add_cluster_plan(CLI::App& cluster, Action& action);
 void add_cluster_up(CLI::App& cluster, Action& action);
 void add_cluster_down(CLI::App& cluster, Action& action);
+void add_cluster_status(CLI::App& cluster, Action& action);
 void add_cluster_doctor(CLI::App& cluster, Action& action);
 
 }  // namespace lockstep::cli

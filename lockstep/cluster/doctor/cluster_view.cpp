@@ -27,17 +27,15 @@ ClusterView look_at_cluster(eks::Kubernetes& kubernetes, const eks::Deployment& 
   view.daemonsets = ask([&] { return list_daemonsets(kubernetes); });
   view.system_pods = ask([&] { return list_pods(kubernetes, "kube-system"); });
   view.pods = ask([&] { return list_pods(kubernetes, space); });
-  view.events = list("events");
+  view.events = ask([&] { return list_events(kubernetes, space); });
   view.ray_clusters = ask([&] { return list_ray_clusters(kubernetes, space); });
-  view.ray_jobs = list("rayjobs");
+  view.ray_jobs = ask([&] { return list_ray_jobs(kubernetes, space); });
   view.jobs = list("jobs");
   view.volume_claims = list("persistentvolumeclaims");
   view.ray_definition = ask([&] {
     return kubernetes.get({"customresourcedefinitions", "rayclusters.ray.io"});
   });
-  view.operators = ask([&] {
-    return kubernetes.get({"deployments", "--namespace", eks::kOperatorNamespace});
-  });
+  view.operators = ask([&] { return list_operators(kubernetes); });
   view.gpu_plugin_log =
       log_of({"--namespace", "kube-system", "--selector", "app.kubernetes.io/instance=nvidia-device-plugin"});
   view.operator_log = log_of({"--namespace", eks::kOperatorNamespace, "deployment/kuberay-operator"});

@@ -35,10 +35,8 @@ std::string operator_version(const Observation& seen) {
     if (name_of(deployment) != "kuberay-operator") continue;
     const Json& pod = part_of(part_of(part_of(deployment, "spec"), "template"), "spec");
     for (const Json& container : part_of(pod, "containers")) {
-      const std::string image = text_of(container, "image");
-      const size_t colon = image.rfind(':');
-      if (colon != image.npos && image.find('@') == image.npos)
-        return image.substr(colon + (image[colon + 1] == 'v' ? 2 : 1));
+      const std::string tag = eks::tag_of(text_of(container, "image"));
+      if (!tag.empty()) return tag.starts_with('v') ? tag.substr(1) : tag;
     }
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/answer.h"
 
 namespace lockstep::cluster::eks {
@@ -76,6 +77,18 @@ Json list_pods(Kubernetes& kubernetes, const std::string& name_space, const std:
   return kubernetes.get(std::move(words));
 }
 
+Json list_events(Kubernetes& kubernetes, const std::string& name_space) {
+  return kubernetes.get({"events", "--namespace", name_space});
+}
+
+Json list_ray_jobs(Kubernetes& kubernetes, const std::string& name_space) {
+  return kubernetes.get({"rayjobs", "--namespace", name_space});
+}
+
+Json list_operators(Kubernetes& kubernetes) {
+  return kubernetes.get({"deployments", "--namespace", kOperatorNamespace});
+}
+
 Json list_ray_clusters(Kubernetes& kubernetes, const std::string& name_space) {
   return kubernetes.get({"rayclusters", "--namespace", name_space});
 }
@@ -86,6 +99,21 @@ const Json& daemonset_of(const Json& daemonsets, const std::string& release) {
     if (label_of(set, "app.kubernetes.io/instance") == release) return set;
   }
   return nothing;
+}
+
+std::string tag_of(const std::string& image) {
+  const size_t colon = image.rfind(':');
+  const bool is_tag =
+      colon != image.npos && image.find('@') == image.npos && image.find('/', colon) == image.npos;
+  return is_tag ? image.substr(colon + 1) : "";
+}
+
+Json list_jobs_of_ray(Kubernetes& kubernetes, const std::string& name_space, const std::string& head) {
+  const std::string out = kubernetes.kubectl({"exec", head, "--namespace", name_space, "--container",
+                                              "ray-head", "--", "ray", "list", "jobs", "--format", "json"});
+  Json jobs = Json::parse(out, nullptr, /*allow_exceptions=*/false);
+  if (!jobs.is_array()) throw CommandError(fmt::format("ray list jobs in {}: its answer is no list", head));
+  return jobs;
 }
 
 std::string ray_status(Kubernetes& kubernetes, const std::string& name_space, const std::string& head) {

@@ -38,11 +38,21 @@ Json list_nodes(Kubernetes& kubernetes);
 Json list_daemonsets(Kubernetes& kubernetes);
 // All, or those that the selector takes.
 Json list_pods(Kubernetes& kubernetes, const std::string& name_space, const std::string& selector = "");
+Json list_events(Kubernetes& kubernetes, const std::string& name_space);
 Json list_ray_clusters(Kubernetes& kubernetes, const std::string& name_space);
+Json list_ray_jobs(Kubernetes& kubernetes, const std::string& name_space);
+// Deployments of the operator's namespace.
+Json list_operators(Kubernetes& kubernetes);
 
 // That of a Helm release; null where there is none.
 const Json& daemonset_of(const Json& daemonsets, const std::string& release);
 
+// What follows the colon in an image's name ("v1.6.2"); "" where it is named by digest, or without a tag.
+std::string tag_of(const std::string& image);
+
+// What `ray list jobs --format json` prints in the head: a list of JobState (python/ray/util/state/common.py
+// of ray-project/ray). Throws CommandError.
+Json list_jobs_of_ray(Kubernetes& kubernetes, const std::string& name_space, const std::string& head);
 // What `ray status` prints in the head.
 std::string ray_status(Kubernetes& kubernetes, const std::string& name_space, const std::string& head);
 

@@ -67,10 +67,9 @@ std::string Readiness::to_text() const {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-Readiness look_at_nodes(Kubernetes& kubernetes, const Deployment& deployment) {
+Readiness readiness_of_nodes(const Json& all, const Json& sets, const Deployment& deployment) {
   Readiness readiness;
   const int64_t count = deployment.settings.gpu_nodes.count;
-  const Json all = list_nodes(kubernetes);
   std::vector<Json> nodes;
   for (const Json& node : part_of(all, "items")) {
     if (has_gpu_label(node)) nodes.push_back(node);
@@ -91,7 +90,6 @@ Readiness look_at_nodes(Kubernetes& kubernetes, const Deployment& deployment) {
                       "not know its type, or the node has no EFA interface",
                       name_of(node), efa, deployment.efa_per_pod()));
   }
-  const Json sets = list_daemonsets(kubernetes);
   check_plugin(sets, "nvidia-device-plugin", "the nodes lack the label nvidia.com/gpu.present=true", count,
                readiness);
   if (deployment.efa_per_pod() > 0)
@@ -100,23 +98,32 @@ Readiness look_at_nodes(Kubernetes& kubernetes, const Deployment& deployment) {
   return readiness;
 }
 
-Readiness look_at_ray(Kubernetes& kubernetes, const Deployment& deployment) {
+Readiness look_at_nodes(Kubernetes& kubernetes, const Deployment& deployment) {
+  return readiness_of_nodes(list_nodes(kubernetes), list_daemonsets(kubernetes), deployment);
+}
+
+Readiness readiness_of_pods(const Json& pods, const Deployment& deployment) {
   Readiness readiness;
   const ClusterSettings& settings = deployment.settings;
-  const Json pods = list_pods(kubernetes, settings.namespace_name, "ray.io/cluster=" + settings.ray_cluster);
-  const Json& items = part_of(pods, "items");
-  for (const Json& pod : items) check_pod(pod, readiness);
-  const int64_t wanted = settings.gpu_nodes.count + 1;
-  if (static_cast<int64_t>(items.size()) < wanted)
-    readiness.missing.push_back(fmt::format("{} of {} Ray pods are there", items.size(), wanted));
-  if (!readiness.ready()) return readiness;
-
-  const std::string head = first_pod(kubernetes, deployment, "head");
-  if (head.empty()) {
-    readiness.missing.push_back("Ray's head pod is not there");
-    return readiness;
+  int64_t heads = 0, workers = 0;
+  for (const Json& pod : part_of(pods, "items")) {
+    if (label_of(pod, "ray.io/cluster") != settings.ray_cluster) continue;
+    (ray_role(pod) == "head" ? heads : workers) += 1;
+    check_pod(pod, readiness);
   }
-  const double in_ray = gpus_in_ray_status(ray_status(kubernetes, settings.namespace_name, head));
+  if (heads == 0) readiness.missing.push_back("Ray's head pod is not there");
+  if (workers < settings.gpu_nodes.count)
+    readiness.missing.push_back(
+        fmt::format("{} of {} worker pods are there", workers, settings.gpu_nodes.count));
+  return readiness;
+}
+
+Readiness look_at_ray(Kubernetes& kubernetes, const Deployment& deployment) {
+  const ClusterSettings& settings = deployment.settings;
+  Readiness readiness = readiness_of_pods(list_pods(kubernetes, settings.namespace_name), deployment);
+  if (!readiness.ready()) return readiness;
+  const double in_ray = gpus_in_ray_status(
+      ray_status(kubernetes, settings.namespace_name, first_pod(kubernetes, deployment, "head")));
   const int64_t in_pods = settings.gpu_nodes.count * deployment.gpu_type().gpus;
   if (in_ray != static_cast<double>(in_pods))
     readiness.missing.push_back(fmt::format("Ray sees {} GPUs, Kubernetes gave {}", in_ray, in_pods));

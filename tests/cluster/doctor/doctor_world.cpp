@@ -19,8 +19,6 @@ constexpr const char* kSettings =
     "image: {reference: "
     "\"registry.example/ray@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\n";
 
-eks::ClusterSettings settings() { return eks::ClusterSettings::parse(kSettings, "cluster.yaml"); }
-
 Json recorded(const std::string& name) {
   std::ifstream file(test_data("kubernetes/" + name + ".json"));
   return Json::parse(file);
@@ -53,6 +51,14 @@ Json instance(const std::string& id) {
 }
 
 }  // namespace
+
+eks::ClusterSettings DoctorWorld::settings() {
+  return eks::ClusterSettings::parse(kSettings, "cluster.yaml");
+}
+
+eks::Surroundings DoctorWorld::surroundings() {
+  return {.runner = *this, .say = [](const std::string&) {}, .pause = {}, .now = [this] { return now; }};
+}
 
 DoctorWorld::DoctorWorld() {
   eks::Aws cli(aws, settings().region);
@@ -101,6 +107,11 @@ CommandResult DoctorWorld::run(const Command& command) {
     return {.exit_code = command.argv[0] == "aws" ? 254 : 1, .err = error->second};
   if (question.starts_with("kubectl logs")) return {.out = logs[question.substr(question.rfind(' ') + 1)]};
   if (question.starts_with("kubectl exec")) {
+    // As Ray 2.58 printed it.
+    if (command_line(command).find("ray list jobs") != std::string::npos)
+      return {.out =
+                  R"([{"type": "SUBMISSION", "job_id": null, "submission_id": "tune-1", "status": "RUNNING",)"
+                  R"( "entrypoint": "sleep 60", "message": "Job is currently running."}])"};
     const bool asks_lockstep = command.argv.back().find("lockstep doctor node") != std::string::npos;
     if (!asks_lockstep) return {.out = network_log};
     if (!image_has_lockstep) return {.exit_code = 127, .err = "bash: line 1: exec: lockstep: not found\n"};
@@ -163,9 +174,7 @@ Json DoctorWorld::answer(const std::string& question, const Command& command) {
 Json DoctorWorld::report() { return checks_json(check_node(machine.node, std::nullopt)); }
 
 std::vector<Finding> DoctorWorld::diagnose() {
-  return doctor::diagnose(
-      observe({.runner = *this, .say = [](const std::string&) {}, .pause = {}, .now = [this] { return now; }},
-              settings(), ""));
+  return doctor::diagnose(observe(surroundings(), settings(), ""));
 }
 
 std::vector<std::string> DoctorWorld::ids(const std::vector<Finding>& findings, FindingState state) {

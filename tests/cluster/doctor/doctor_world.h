@@ -30,6 +30,8 @@ class DoctorWorld : public CommandRunner {
   static Json& head(Json& pods);
   static Json& worker(Json& pods, size_t index = 0);
 
+  static eks::ClusterSettings settings();
+  eks::Surroundings surroundings();
   std::vector<Finding> diagnose();
   // Ids of those in a state.
   static std::vector<std::string> ids(const std::vector<Finding>& findings, FindingState state);

@@ -393,7 +393,9 @@ CommandResult FakeWorld::kubectl(const Command& command) {
     Json items = Json::array();
     const std::string selector = option(argv, "--selector");
     const auto add = [&](const std::string& name) {
-      items.push_back({{"metadata", {{"name", name}}},
+      const Json labels = {{"ray.io/cluster", "ray-train-cluster"},
+                           {"ray.io/node-type", name == "head" ? "head" : "worker"}};
+      items.push_back({{"metadata", {{"name", name}, {"labels", labels}}},
                        {"status", {{"phase", "Running"}, {"qosClass", qos}, {"conditions", ready}}}});
     };
     if (objects.contains("RayCluster")) {
