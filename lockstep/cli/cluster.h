@@ -16,6 +16,7 @@ struct ClusterArguments {
   std::vector<std::string> overrides;
 };
 
+void add_cluster_file(CLI::App& command, ClusterArguments& arguments);
 // FILE and KEY=VALUE...
 void add_cluster_settings(CLI::App& command, ClusterArguments& arguments);
 
@@ -40,8 +41,10 @@ std::string today();
 
 void add_cluster_plan(CLI::App& cluster, Action& action);
 void add_cluster_up(CLI::App& cluster, Action& action);
-void add_cluster_down(CLI::App& cluster, Action& action);
 void add_cluster_status(CLI::App& cluster, Action& action);
 void add_cluster_doctor(CLI::App& cluster, Action& action);
+void add_cluster_logs(CLI::App& cluster, Action& action);
+void add_cluster_exec(CLI::App& cluster, Action& action);
+void add_cluster_down(CLI::App& cluster, Action& action);
 
 }  // namespace lockstep::cli

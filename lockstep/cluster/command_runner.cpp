@@ -47,7 +47,8 @@ void read_some(FileDescriptor& pipe, std::string& text) {
 // Both outputs of a command, read as they come.
 class Outputs {
  public:
-  Outputs(Process& process, CommandResult& result) : process_(process), result_(result) {}
+  Outputs(Process& process, const Command& command, CommandResult& result)
+      : process_(process), command_(command), result_(result) {}
 
   // Waits for output, the end of the process, or `timeout`. False when nothing came.
   bool wait(std::chrono::milliseconds timeout) {
@@ -56,6 +57,10 @@ class Outputs {
                         {process_.poll() ? -1 : process_.pid_fd(), POLLIN, 0}};
     if (::poll(watched, std::size(watched), static_cast<int>(timeout.count())) <= 0) return false;
     if (watched[0].revents != 0) read_some(process_.stdout_pipe(), result_.out);
+    if (command_.on_out && !result_.out.empty()) {
+      command_.on_out(result_.out);
+      result_.out.clear();
+    }
     if (watched[1].revents != 0) read_some(process_.stderr_pipe(), result_.err);
     return watched[0].revents != 0 || watched[1].revents != 0;
   }
@@ -67,12 +72,30 @@ class Outputs {
 
  private:
   Process& process_;
+  const Command& command_;
   CommandResult& result_;
 };
 
 // To the command and all that it started.
 void signal_group(Process& process, int signal_number) {
   if (!process.poll()) ::kill(-process.pid(), signal_number);
+}
+
+// In our own process group, so that it may read from the terminal; Ctrl-C there reaches it, too.
+CommandResult run_in_terminal(const Command& command, const std::function<bool()>& stop_asked) {
+  ProcessOptions options{.argv = command.argv, .standard_input = STDIN_FILENO};
+  for (const auto& [name, value] : command.env) options.environment[name] = value;
+  Process process = Process::start(options);
+  std::optional<Clock::time_point> kill_at;
+  while (!process.wait_for(kLook)) {
+    if (!kill_at && stop_asked()) {
+      kill_at = Clock::now() + kGrace;
+      process.signal(SIGINT);
+    }
+    if (kill_at && Clock::now() >= *kill_at) process.signal(SIGKILL);
+  }
+  if (kill_at) throw InterruptedError(fmt::format("interrupted while running {}", command_line(command)));
+  return {.exit_code = process.wait().shell_code()};
 }
 
 bool is_plain(char c) {
@@ -103,6 +126,7 @@ std::string command_line(const Command& command) {
 ProcessRunner::ProcessRunner(std::function<bool()> stop_asked) : stop_asked_(std::move(stop_asked)) {}
 
 CommandResult ProcessRunner::run(const Command& command) {
+  if (command.in_terminal) return run_in_terminal(command, stop_asked_);
   const FileDescriptor input = input_file(command.input);
   ProcessOptions options{.argv = command.argv,
                          .standard_input = input.get(),
@@ -113,7 +137,7 @@ CommandResult ProcessRunner::run(const Command& command) {
   Process process = Process::start(options);
 
   CommandResult result;
-  Outputs outputs(process, result);
+  Outputs outputs(process, command, result);
   const auto deadline = Clock::now() + command.timeout;
   bool interrupted = false;
   Clock::time_point kill_at = Clock::time_point::max();

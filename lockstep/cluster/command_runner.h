@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::cluster {
@@ -15,6 +16,11 @@ struct Command {
   std::map<std::string, std::string> env;  // set besides this program's own environment
   std::string input;                       // the whole of standard input
   std::chrono::milliseconds timeout = std::chrono::minutes(1);
+  // Given: hears standard output as it comes, and the result has none of it.
+  std::function<void(std::string_view)> on_out;
+  // Its input and outputs are this program's own, a terminal perhaps: the result has none of them, and there
+  // is no timeout.
+  bool in_terminal = false;
 };
 
 struct CommandResult {

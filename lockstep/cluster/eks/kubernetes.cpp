@@ -38,10 +38,25 @@ std::string Kubernetes::kubectl(std::vector<std::string> arguments, const std::s
                                 .timeout = timeout});
 }
 
-CommandResult Kubernetes::try_kubectl(std::vector<std::string> arguments, std::chrono::milliseconds timeout) {
+CommandResult Kubernetes::try_kubectl(std::vector<std::string> arguments, std::chrono::milliseconds timeout,
+                                      const std::string& input,
+                                      std::function<void(std::string_view)> on_out) {
   arguments.insert(arguments.begin(), "kubectl");
-  return runner_.run(
-      {.argv = std::move(arguments), .env = {{"KUBECONFIG", kubeconfig_}}, .input = "", .timeout = timeout});
+  return runner_.run({.argv = std::move(arguments),
+                      .env = {{"KUBECONFIG", kubeconfig_}},
+                      .input = input,
+                      .timeout = timeout,
+                      .on_out = std::move(on_out)});
+}
+
+int Kubernetes::kubectl_in_terminal(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "kubectl");
+  return runner_
+      .run({.argv = std::move(arguments),
+            .env = {{"KUBECONFIG", kubeconfig_}},
+            .input = "",
+            .in_terminal = true})
+      .exit_code;
 }
 
 }  // namespace lockstep::cluster::eks

@@ -25,9 +25,12 @@ class Kubernetes {
   // Standard output of `kubectl` with these arguments; throws CommandError.
   std::string kubectl(std::vector<std::string> arguments, const std::string& input = "",
                       std::chrono::milliseconds timeout = std::chrono::minutes(3));
-  // The same whose failure is an answer: a program in a pod has its own exit codes.
+  // The same whose failure is an answer: a program in a pod has its own exit codes. `on_out`: as of Command.
   CommandResult try_kubectl(std::vector<std::string> arguments,
-                            std::chrono::milliseconds timeout = std::chrono::minutes(3));
+                            std::chrono::milliseconds timeout = std::chrono::minutes(3),
+                            const std::string& input = "", std::function<void(std::string_view)> on_out = {});
+  // In this terminal, as long as it takes. Returns its exit code.
+  int kubectl_in_terminal(std::vector<std::string> arguments);
 
  private:
   CommandRunner& runner_;
