@@ -100,6 +100,21 @@ TEST_F(ClusterPrograms, DownFindsAForgottenReservationByItsTag) {
   EXPECT_THAT(output(), HasSubstr("nothing is left (11 kinds asked for)"));
 }
 
+TEST_F(ClusterPrograms, DoctorAndStatusNameAReservationThatBillsForNothing) {
+  const std::string file = folder_ / "cluster.yaml";
+  EXPECT_EQ(start({"doctor", file}).wait().code, 0) << output();
+  EXPECT_THAT(
+      output(),
+      AllOf(HasSubstr("nothing   9 efa-on-nodes         there is no cluster lockstep in us-east-2"),
+            HasSubstr("25 checks: 3 ok, 0 faults, 0 that follow, 0 unknown, 22 with nothing to look at")));
+  std::ofstream(folder_ / "reserved") << "";
+  EXPECT_EQ(start({"doctor", file, "--json"}).wait().code, 2);
+  EXPECT_THAT(output(), HasSubstr("cluster doctor: leftovers: cr-0a of 2 x g6.12xlarge is active"));
+  EXPECT_EQ(start({"status", file}).wait().code, 8);
+  EXPECT_THAT(output(), HasSubstr("cluster status: lockstep is not healthy: there is no cluster"));
+  EXPECT_THAT(log(), Not(HasSubstr("create")));
+}
+
 // A head with a run's folder; what is run in it is run here.
 class ClusterWithAHead : public ClusterPrograms {
  protected:

@@ -106,6 +106,8 @@ Finding check_node_image(const Observation& seen) {
 Finding check_gpu_plugin(const Observation& seen) {
   const std::vector<Json> machines = gpu_nodes(seen);
   if (machines.empty()) return nothing_to_see("no GPU node has joined");
+  // Whoever gives them: NVIDIA's operator brings a plugin of its own.
+  if (nodes_without(machines, eks::kGpuResource, 1).empty()) return good(counts(machines, eks::kGpuResource));
   const Json& set = daemonset_of(seen.cluster.need().daemonsets.need(), kGpuPlugin);
   const std::string fix =
       "`lockstep cluster up` labels the nodes and installs the plugin with values that fit them";

@@ -58,11 +58,14 @@ std::string to_text(const std::vector<Finding>& findings) {
     if (finding.state == FindingState::kFollows)
       text += fmt::format("{:33}cause: {}\n", "", fmt::join(finding.follows_from, ", "));
   }
-  const int64_t faults = count(findings, FindingState::kFault);
-  return text + fmt::format("{} checks: {} ok, {} fault{}, {} unknown, {} with nothing to look at\n",
-                            findings.size(), count(findings, FindingState::kGood), faults,
-                            faults == 1 ? "" : "s", count(findings, FindingState::kUnknown),
-                            count(findings, FindingState::kNothing));
+  const int64_t faults = count(findings, FindingState::kFault),
+                follows = count(findings, FindingState::kFollows);
+  return text +
+         fmt::format(
+             "{} checks: {} ok, {} fault{}, {} that follow{}, {} unknown, {} with nothing to look at\n",
+             findings.size(), count(findings, FindingState::kGood), faults, faults == 1 ? "" : "s", follows,
+             follows == 1 ? "s" : "", count(findings, FindingState::kUnknown),
+             count(findings, FindingState::kNothing));
 }
 
 Json to_json(const std::vector<Finding>& findings) {

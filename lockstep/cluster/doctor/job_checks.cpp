@@ -130,7 +130,9 @@ Finding check_ray_definitions(const Observation& seen) {
       !line.empty())
     return fault(fmt::format("{} says: {}", who, line),
                  "the definitions are older than what the operator writes", fix);
-  return good(fmt::format("{}, {} fields of a RayCluster known", who, fields.size()));
+  const std::string& why_no_log = seen.cluster.need().operator_log.why_not;
+  return good(fmt::format("{}, {} fields of a RayCluster known{}", who, fields.size(),
+                          why_no_log.empty() ? "" : "; its log was not read: " + why_no_log));
 }
 
 }  // namespace lockstep::cluster::doctor

@@ -44,7 +44,11 @@ Finding check_efa_in_pods(const Observation& seen) {
         "without it the pod gets no device, and fi_info finds no provider (-61)",
         "ask for it in the worker's resources, as `lockstep cluster plan --out` writes them; never mount "
         "/dev/infiniband");
-  return from_reports(seen, {"/dev/infiniband", "efa provider"});
+  return from_reports(
+      seen, {"/dev/infiniband", "efa provider"},
+      {{"/dev/infiniband", "the pod was given EFA, and its container has no device",
+        "`kubectl describe pod` and the log of EFA's plugin on its node; a container made anew asks for "
+        "its devices again (`kubectl delete pod`)"}});
 }
 
 Finding check_network_in_use(const Observation& seen) {
@@ -74,7 +78,10 @@ Finding check_network_plugin(const Observation& seen) {
         to_text(*line), "a library is not where the loader looks",
         "put its folder on LD_LIBRARY_PATH (/opt/amazon/ofi-nccl/lib, /opt/amazon/efa/lib, CUDA's lib64), "
         "and NCCL_NET_PLUGIN must be its name between libnccl-net- and .so: ofi");
-  return from_reports(seen, {"plugin"});
+  return from_reports(seen, {"plugin"},
+                      {{"plugin", "without it NCCL cannot reach EFA, and goes over TCP",
+                        "NCCL_NET_PLUGIN=ofi in the worker's environment, and an image that has aws-ofi-nccl "
+                        "(/opt/amazon/ofi-nccl/lib on LD_LIBRARY_PATH)"}});
 }
 
 Finding check_security_group(const Observation& seen) {

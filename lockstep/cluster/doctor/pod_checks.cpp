@@ -88,7 +88,15 @@ bool mounts_memory_at_dev_shm(const Json& pod) {
 
 }  // namespace
 
-Finding check_driver_of_pods(const Observation& seen) { return from_reports(seen, {"driver", "gpus"}); }
+Finding check_driver_of_pods(const Observation& seen) {
+  const std::string cause = "the worker was given GPUs, and cannot use them: it would train on the CPU";
+  return from_reports(
+      seen, {"driver", "gpus"},
+      {{"driver", cause,
+        "is nvidia.com/gpu among the container's limits, and is Lockstep in the image a build with "
+        "CUDA? The node's container runtime must be NVIDIA's (an image for NVIDIA GPUs)"},
+       {"gpus", cause, "unset CUDA_VISIBLE_DEVICES in the worker's environment"}});
+}
 
 Finding check_head_reached(const Observation& seen) {
   const std::vector<Json> heads = pods_of_role(seen, "head"), workers = pods_of_role(seen, "worker");

@@ -39,16 +39,20 @@ std::optional<SeenLine> find_line(const Observation& seen, const std::string& ex
 
 std::string to_text(const SeenLine& line) { return fmt::format("{}: {}", line.pod, line.line); }
 
-Finding from_reports(const Observation& seen, const std::vector<std::string>& names) {
+Finding from_reports(const Observation& seen, const std::vector<std::string>& names,
+                     const std::vector<NoteIsFault>& notes) {
   if (seen.workers.empty()) return nothing_to_see("no worker pod runs");
   std::string saw;
   for (const PodView& worker : seen.workers) {
     if (!worker.report.answer) continue;
     for (const std::string& name : names) {
       const Json& check = check_named(*worker.report.answer, name);
-      if (text_of(check, "state") == "fault")
-        return fault(fmt::format("{}: {}: {}", worker.pod, name, text_of(check, "saw")),
-                     text_of(check, "why"), text_of(check, "fix"));
+      const std::string state = text_of(check, "state");
+      const std::string evidence = fmt::format("{}: {}: {}", worker.pod, name, text_of(check, "saw"));
+      if (state == "fault") return fault(evidence, text_of(check, "why"), text_of(check, "fix"));
+      for (const NoteIsFault& note : notes) {
+        if (state == "note" && name == note.check) return fault(evidence, note.cause, note.fix);
+      }
       if (saw.empty()) saw = fmt::format("{}: {}", worker.pod, text_of(check, "saw"));
     }
   }

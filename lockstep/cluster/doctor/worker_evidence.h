@@ -19,8 +19,15 @@ struct SeenLine {
 std::optional<SeenLine> find_line(const Observation& seen, const std::string& expression);
 std::string to_text(const SeenLine& line);
 
+// `lockstep doctor node` calls it a note where a machine has no GPU or EFA; in a worker that was to have some
+// it is a fault.
+struct NoteIsFault {
+  std::string check, cause, fix;
+};
+
 // Of the named checks of `lockstep doctor node` in every worker: the first fault, else what they saw. Nothing
 // to see where no worker runs. Throws Unanswered where a worker told nothing and no other has a fault.
-Finding from_reports(const Observation& seen, const std::vector<std::string>& names);
+Finding from_reports(const Observation& seen, const std::vector<std::string>& names,
+                     const std::vector<NoteIsFault>& notes = {});
 
 }  // namespace lockstep::cluster::doctor

@@ -437,6 +437,19 @@ TEST(ClusterDoctor, TellsTheCausesOfNodesWithoutEfaApart) {
   EXPECT_THAT(cause([](DoctorWorld&) {}), HasSubstr("may not know g6.12xlarge"));
 }
 
+// To `lockstep doctor node` a machine without them is as good as another.
+TEST(ClusterDoctor, AWorkerWithoutDeviceOrDriverIsAtFault) {
+  MadeUpNode bare;
+  DoctorWorld world;
+  world.machine.node.run = bare.node.run;
+  world.machine.node.root = bare.node.root;
+  world.machine.driver = bare.driver;
+  const auto findings = world.diagnose();
+  EXPECT_THAT(DoctorWorld::ids(findings, FindingState::kFault), ElementsAre("efa-in-pods", "driver"));
+  EXPECT_THAT(finding_of(findings, "efa-in-pods").saw, HasSubstr("no EFA or InfiniBand device"));
+  EXPECT_THAT(finding_of(findings, "driver").saw, HasSubstr("no GPU driver"));
+}
+
 TEST(ClusterDoctor, AFaultOfTheNetworkIsExitCode5AndOthersAre2) {
   Finding machine = fault("no room", "a quota", "ask");
   machine.id = "gpu-quota";
