@@ -1,4 +1,4 @@
-// lockstep cluster plan | up | down FILE [key=value...]
+// lockstep cluster plan | up | status | doctor | logs | exec | down FILE [key=value...]
 #include "lockstep/cli/cluster.h"
 
 #include <poll.h>
@@ -11,11 +11,15 @@
 
 namespace lockstep::cli {
 
-void add_cluster_settings(CLI::App& command, ClusterArguments& arguments) {
+void add_cluster_file(CLI::App& command, ClusterArguments& arguments) {
   command
       .add_option("FILE", arguments.path,
                   "Cluster settings (docs/cluster.md), or a file of shell variables that ends in .sh or .env")
       ->required();
+}
+
+void add_cluster_settings(CLI::App& command, ClusterArguments& arguments) {
+  add_cluster_file(command, arguments);
   command.add_option("KEY=VALUE", arguments.overrides, "Settings that take the place of the file's")
       ->type_name("");
 }
@@ -63,11 +67,16 @@ cluster::eks::Preflight look_before(const cluster::eks::ClusterSettings& setting
 }
 
 void add_cluster(CLI::App& root, Action& action) {
-  CLI::App* cluster = root.add_subcommand("cluster", "Plan, make and remove a cluster on Amazon EKS");
+  CLI::App* cluster =
+      root.add_subcommand("cluster", "Plan, make, look after and remove a cluster on Amazon EKS");
   cluster->require_subcommand(0, 1);
   cluster->footer("`lockstep cluster COMMAND --help` says more. All settings: docs/cluster.md.");
   add_cluster_plan(*cluster, action);
   add_cluster_up(*cluster, action);
+  add_cluster_status(*cluster, action);
+  add_cluster_doctor(*cluster, action);
+  add_cluster_logs(*cluster, action);
+  add_cluster_exec(*cluster, action);
   add_cluster_down(*cluster, action);
   add_cluster_submit(*cluster, action);
   add_cluster_fetch(*cluster, action);

@@ -17,6 +17,7 @@ struct ClusterArguments {
   std::vector<std::string> overrides;
 };
 
+void add_cluster_file(CLI::App& command, ClusterArguments& arguments);
 // FILE and KEY=VALUE...
 void add_cluster_settings(CLI::App& command, ClusterArguments& arguments);
 
@@ -44,6 +45,10 @@ cluster::eks::Preflight look_before(const cluster::eks::ClusterSettings& setting
 
 void add_cluster_plan(CLI::App& cluster, Action& action);
 void add_cluster_up(CLI::App& cluster, Action& action);
+void add_cluster_status(CLI::App& cluster, Action& action);
+void add_cluster_doctor(CLI::App& cluster, Action& action);
+void add_cluster_logs(CLI::App& cluster, Action& action);
+void add_cluster_exec(CLI::App& cluster, Action& action);
 void add_cluster_down(CLI::App& cluster, Action& action);
 void add_cluster_submit(CLI::App& cluster, Action& action);
 void add_cluster_fetch(CLI::App& cluster, Action& action);

@@ -81,6 +81,23 @@ void signal_group(Process& process, int signal_number) {
   if (!process.poll()) ::kill(-process.pid(), signal_number);
 }
 
+// In our own process group, so that it may read from the terminal; Ctrl-C there reaches it, too.
+CommandResult run_in_terminal(const Command& command, const std::function<bool()>& stop_asked) {
+  ProcessOptions options{.argv = command.argv, .standard_input = STDIN_FILENO};
+  for (const auto& [name, value] : command.env) options.environment[name] = value;
+  Process process = Process::start(options);
+  std::optional<Clock::time_point> kill_at;
+  while (!process.wait_for(kLook)) {
+    if (!kill_at && stop_asked()) {
+      kill_at = Clock::now() + kGrace;
+      process.signal(SIGINT);
+    }
+    if (kill_at && Clock::now() >= *kill_at) process.signal(SIGKILL);
+  }
+  if (kill_at) throw InterruptedError(fmt::format("interrupted while running {}", command_line(command)));
+  return {.exit_code = process.wait().shell_code()};
+}
+
 bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) ||
          std::string_view("-_./:=,@%+").find(c) != std::string_view::npos;
@@ -109,6 +126,7 @@ std::string command_line(const Command& command) {
 ProcessRunner::ProcessRunner(std::function<bool()> stop_asked) : stop_asked_(std::move(stop_asked)) {}
 
 CommandResult ProcessRunner::run(const Command& command) {
+  if (command.in_terminal) return run_in_terminal(command, stop_asked_);
   const FileDescriptor input = input_file(command.input);
   ProcessOptions options{.argv = command.argv,
                          .standard_input = input.get(),

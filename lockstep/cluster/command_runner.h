@@ -14,7 +14,10 @@ namespace lockstep::cluster {
 struct Command {
   std::vector<std::string> argv;           // never through a shell; secrets never here
   std::map<std::string, std::string> env;  // set besides this program's own environment
-  std::string input;                       // the whole of standard input
+  // Its input and outputs are this program's own, a terminal perhaps: the result has none of them, and there
+  // is no timeout.
+  bool in_terminal = false;
+  std::string input;  // the whole of standard input
   std::chrono::milliseconds timeout = std::chrono::minutes(1);
   // Given: hears standard output as it comes, and the result has none of it.
   std::function<void(std::string_view)> on_out;

@@ -140,6 +140,62 @@ TEST_F(ClusterPrograms, DownFindsAForgottenReservationByItsTag) {
   EXPECT_THAT(output(), HasSubstr("nothing is left (11 kinds asked for)"));
 }
 
+TEST_F(ClusterPrograms, DoctorAndStatusNameAReservationThatBillsForNothing) {
+  const std::string file = folder_ / "cluster.yaml";
+  EXPECT_EQ(start({"doctor", file}).wait().code, 0) << output();
+  EXPECT_THAT(
+      output(),
+      AllOf(HasSubstr("nothing   9 efa-on-nodes         there is no cluster lockstep in us-east-2"),
+            HasSubstr("25 checks: 3 ok, 0 faults, 0 that follow, 0 unknown, 22 with nothing to look at")));
+  std::ofstream(folder_ / "reserved") << "";
+  EXPECT_EQ(start({"doctor", file, "--json"}).wait().code, 2);
+  EXPECT_THAT(output(), HasSubstr("cluster doctor: leftovers: cr-0a of 2 x g6.12xlarge is active"));
+  EXPECT_EQ(start({"status", file}).wait().code, 8);
+  EXPECT_THAT(output(), HasSubstr("cluster status: lockstep is not healthy: there is no cluster"));
+  EXPECT_THAT(log(), Not(HasSubstr("create")));
+}
+
+// A head with a run's folder; what is run in it is run here.
+class ClusterWithAHead : public ClusterPrograms {
+ protected:
+  void SetUp() override {
+    ClusterPrograms::SetUp();
+    write_program(folder_ / "kubectl", R"(
+case "$1" in
+  get) echo '{"items":[{"metadata":{"name":"ray-head-x","labels":{"ray.io/node-type":"head"}}}]}' ;;
+  exec) while [ "$1" != -- ]; do shift; done; shift; exec "$@" ;;
+  logs) echo "the head's log" ;;
+esac
+)");
+    std::filesystem::create_directories(folder_ / "run/logs");
+    std::ofstream(folder_ / "run/logs/g001-rank-003.log") << "first try\n";
+    std::ofstream(folder_ / "run/logs/g002-rank-003.log") << "second try\n";
+  }
+};
+
+TEST_F(ClusterWithAHead, ExecGivesTheCommandsOutputAndItsExitCode) {
+  const std::string file = folder_ / "cluster.yaml";
+  EXPECT_EQ(start({"exec", file, "--set", "namespace=mine", "--", "sh", "-c", "echo in the pod; exit 3"})
+                .wait()
+                .code,
+            3);
+  EXPECT_THAT(output(), HasSubstr("in the pod\n"));
+  EXPECT_THAT(log(), HasSubstr("kubectl exec ray-head-x --namespace mine --container ray-head -- sh -c"));
+  EXPECT_EQ(start({"exec", file, "--in", "worker-0", "--", "true"}).wait().code, 2);
+  EXPECT_THAT(output(),
+              HasSubstr("no pod worker-0 in RayCluster ray-train-cluster: there is head (ray-head-x)"));
+}
+
+TEST_F(ClusterWithAHead, LogsAreOfThePodOrTheNewestOfARank) {
+  const std::string file = folder_ / "cluster.yaml";
+  EXPECT_EQ(start({"logs", file}).wait().code, 0);
+  EXPECT_THAT(output(), HasSubstr("the head's log\n"));
+  EXPECT_EQ(start({"logs", file, "--run", folder_ / "run", "--rank", "3"}).wait().code, 0);
+  EXPECT_THAT(output(), AllOf(HasSubstr("second try\n"), Not(HasSubstr("first try"))));
+  EXPECT_EQ(start({"logs", file, "--run", folder_ / "run", "--rank", "4"}).wait().code, 8);
+  EXPECT_THAT(output(), HasSubstr("no log of rank 004 in "));
+}
+
 TEST_F(ClusterPrograms, PlanOfAManifestNamesWhatItWouldDoWithoutAWord) {
   std::ofstream(folder_ / "job.yaml") << "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: a}\n"
                                          "spec: {ttlSecondsAfterFinished: 60}\n";

@@ -69,6 +69,16 @@ TEST(ProcessRunner, IsInterruptedWhenAsked) {
   EXPECT_THROW(runner.run({.argv = {"sleep", "1000"}}), InterruptedError);
 }
 
+TEST(ProcessRunner, InTheTerminalOutputIsNotTheResults) {
+  testing::internal::CaptureStdout();
+  const CommandResult result = run({.argv = {"sh", "-c", "echo out; exit 3"}, .in_terminal = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "out\n");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THROW(ProcessRunner([] { return true; }).run({.argv = {"sleep", "1000"}, .in_terminal = true}),
+               InterruptedError);
+}
+
 TEST(CommandLine, HasQuotesWhereAShellNeedsThem) {
   EXPECT_EQ(command_line({.argv = {"aws", "ec2", "--filters", "Name=zone,Values=a", "it's", "a b", ""}}),
             "aws ec2 --filters Name=zone,Values=a 'it'\\''s' 'a b' ''");

@@ -19,6 +19,13 @@ Kubernetes::Kubernetes(CommandRunner& runner, const Deployment& deployment)
 
 void Kubernetes::run(const Step& step) { run_step(runner_, step); }
 
+int Kubernetes::kubectl_in_terminal(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "kubectl");
+  const Command command{
+      .argv = std::move(arguments), .env = {{"KUBECONFIG", kubeconfig_}}, .in_terminal = true, .input = ""};
+  return runner_.run(command).exit_code;
+}
+
 Json Kubernetes::get(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "get");
   arguments.insert(arguments.end(), {"--output", "json"});

@@ -20,6 +20,8 @@ class Kubernetes {
   const std::string& kubeconfig() const { return kubeconfig_; }
   // Runs a step whole: its input command first. Throws CommandError.
   void run(const Step& step);
+  // `kubectl` in this terminal, as long as it takes. Returns its exit code.
+  int kubectl_in_terminal(std::vector<std::string> arguments);
   // `kubectl` with these arguments and `--output json`; throws CommandError when it fails or tells no JSON.
   Json get(std::vector<std::string> arguments);
   // Standard output of `kubectl` with these arguments; throws CommandError.

@@ -9,6 +9,8 @@
 
 #include "lockstep/base/split.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/quota.h"
+#include "lockstep/cluster/eks/version_support.h"
 #include "lockstep/cluster/manifest/cluster_config.h"
 
 namespace lockstep::cluster::eks {
@@ -117,26 +119,23 @@ class Looker {
   void kubernetes_version() {
     const std::string version =
         result_.world.cluster_version.empty() ? settings_.kubernetes_version : result_.world.cluster_version;
-    const Json answer = aws_.call({"eks", "describe-cluster-versions"});
-    std::vector<std::string> known;
-    for (const Json& entry : part_of(answer, "clusterVersions")) {
-      known.push_back(text_of(entry, "clusterVersion"));
-      if (known.back() != version) continue;
-      const std::string end = date_of(entry, "endOfStandardSupportDate");
-      const bool is_past =
-          text_of(entry, "versionStatus") == "EXTENDED_SUPPORT" || (!end.empty() && end < today_);
-      result_.extended_support = is_past;
-      if (is_past)
-        note("kubernetes",
-             fmt::format("{} is past its standard support{}", version, end.empty() ? "" : ", since " + end),
-             "the control plane costs $0.60 an hour instead of $0.10", "take a newer kubernetes_version");
-      else
-        good("kubernetes",
-             fmt::format("{}, standard support until {}", version, end.empty() ? "an unknown day" : end));
-      return;
+    const auto versions = version_support(aws_, today_);
+    const auto found = versions.find(version);
+    if (found == versions.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, support] : versions) known.push_back(name);
+      return fault("kubernetes", fmt::format("EKS has no version {}", version),
+                   fmt::format("it has {}", fmt::join(known, ", ")), "set kubernetes_version to one of them");
     }
-    fault("kubernetes", fmt::format("EKS has no version {}", version),
-          "it has " + fmt::format("{}", fmt::join(known, ", ")), "set kubernetes_version to one of them");
+    const std::string& end = found->second.end;
+    result_.extended_support = found->second.is_extended;
+    if (result_.extended_support)
+      return note(
+          "kubernetes",
+          fmt::format("{} is past its standard support{}", version, end.empty() ? "" : ", since " + end),
+          "the control plane costs $0.60 an hour instead of $0.10", "take a newer kubernetes_version");
+    good("kubernetes",
+         fmt::format("{}, standard support until {}", version, end.empty() ? "an unknown day" : end));
   }
 
   void instance_shape() {
@@ -257,22 +256,17 @@ class Looker {
                                                          : settings_.system_nodes.name))
       return good(name, "the nodes are there already");
     const int64_t needed = type.vcpus * count;
-    const std::string code(type.quota_code());
-    Json answer;
+    int64_t limit = 0;
     try {
-      answer =
-          aws_.call({"service-quotas", "get-service-quota", "--service-code", "ec2", "--quota-code", code});
+      limit = vcpu_quota(aws_, type);
     } catch (const AwsError& error) {
       return note(name, fmt::format("unknown: {}", error.what()),
                   "too low a quota shows only when nodes are launched");
     }
-    const int64_t limit = number_of(part_of(answer, "Quota"), "Value");
     const std::string saw = fmt::format("{} vCPUs of \"{}\", {} needed", limit, type.quota_name(), needed);
     if (limit >= needed) return good(name, saw);
     fault(name, saw, "no node would be launched: VcpuLimitExceeded",
-          fmt::format("aws service-quotas request-service-quota-increase --service-code ec2 --quota-code {} "
-                      "--desired-value {} --region {}",
-                      code, needed, aws_.region()));
+          quota_increase(type, needed, aws_.region()));
   }
 
   // Everything that is made names the image by its digest: a tag can move between two pods of one run.

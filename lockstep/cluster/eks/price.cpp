@@ -71,10 +71,15 @@ Json Price::to_json() const {
           {"unknown", unknown}};
 }
 
+Price price_of_gpu_nodes(const Deployment& deployment) {
+  Price price;
+  add_nodes(price, deployment.settings.gpu_nodes.count, deployment.gpu_type(), gpu_note(deployment.settings));
+  return price;
+}
+
 Price price_of(const Deployment& deployment, bool extended_support) {
   const ClusterSettings& settings = deployment.settings;
-  Price price;
-  add_nodes(price, settings.gpu_nodes.count, deployment.gpu_type(), gpu_note(settings));
+  Price price = price_of_gpu_nodes(deployment);
   int64_t volume_gib = settings.gpu_nodes.count * settings.gpu_nodes.volume_gib;
   if (!settings.existing) {
     add_nodes(price, settings.system_nodes.count, deployment.system_type());

@@ -28,4 +28,7 @@ struct Price {
 // `extended_support`: EKS asks six times as much for a Kubernetes version past its standard support.
 Price price_of(const Deployment& deployment, bool extended_support = false);
 
+// Of them alone, for a reservation without a cluster.
+Price price_of_gpu_nodes(const Deployment& deployment);
+
 }  // namespace lockstep::cluster::eks

@@ -19,9 +19,13 @@ struct Readiness {
   std::string to_text() const;
 };
 
-// GPU nodes (label nvidia.com/gpu.present=true) with their GPUs and EFA, and the plugins' DaemonSets.
+// GPU nodes (label nvidia.com/gpu.present=true) with their GPUs and EFA, and the plugins' DaemonSets: of the
+// lists that kubectl printed, or asked for.
+Readiness readiness_of_nodes(const Json& nodes, const Json& daemonsets, const Deployment& deployment);
 Readiness look_at_nodes(Kubernetes& kubernetes, const Deployment& deployment);
-// Head and worker pods: running, Guaranteed; KubeRay's and Ray's count of GPUs against Kubernetes'.
+// Head and worker pods: there, running, Guaranteed.
+Readiness readiness_of_pods(const Json& pods, const Deployment& deployment);
+// The same, asked for, and Ray's count of GPUs against Kubernetes'.
 Readiness look_at_ray(Kubernetes& kubernetes, const Deployment& deployment);
 // Runs CUDA in a worker pod: the image's against the node's driver. Throws CommandError.
 void check_cuda(Kubernetes& kubernetes, const Deployment& deployment);

@@ -34,6 +34,10 @@ void read_node_groups(Aws& aws, const ClusterSettings& settings, World& world) {
     entry.desired = number_of(part_of(found, "scalingConfig"), "desiredSize");
     for (const Json& scaling : part_of(part_of(found, "resources"), "autoScalingGroups"))
       entry.scaling_group = text_of(scaling, "name");
+    entry.image_type = text_of(found, "amiType");
+    entry.launch_template = text_of(part_of(found, "launchTemplate"), "id");
+    entry.launch_template_version = text_of(part_of(found, "launchTemplate"), "version");
+    for (const Json& subnet : part_of(found, "subnets")) entry.subnets.push_back(subnet.get<std::string>());
     for (const Json& issue : part_of(part_of(found, "health"), "issues"))
       entry.issues.push_back(fmt::format("{}: {}", text_of(issue, "code"), text_of(issue, "message")));
   }
@@ -64,6 +68,7 @@ Reservation Reservation::from(const Json& json) {
           .platform = text_of(json, "InstancePlatform"),
           .match = text_of(json, "InstanceMatchCriteria"),
           .end = text_of(json, "EndDate"),
+          .placement_group = text_of(json, "PlacementGroupArn"),
           .total = number_of(json, "TotalInstanceCount"),
           .available = number_of(json, "AvailableInstanceCount")};
 }

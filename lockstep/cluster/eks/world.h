@@ -13,6 +13,7 @@ namespace lockstep::cluster::eks {
 
 struct Reservation {
   std::string id, state, zone, zone_id, type, platform, match, end;
+  std::string placement_group;  // the ARN of the one it was made in; empty: of none
   int64_t total = 0, available = 0;
 
   bool bills() const { return state == "active" || state == "pending"; }
@@ -24,6 +25,9 @@ struct NodeGroup {
   int64_t desired = 0;
   std::string scaling_group;        // the Auto Scaling group under it
   std::vector<std::string> issues;  // "AsgInstanceLaunchFailures: …"
+  std::string image_type;           // "AL2023_x86_64_NVIDIA"
+  std::string launch_template, launch_template_version;
+  std::vector<std::string> subnets;
 };
 
 struct World {

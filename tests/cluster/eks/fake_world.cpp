@@ -370,26 +370,32 @@ CommandResult FakeWorld::kubectl(const Command& command) {
     const bool has_gpus = charts.contains("nvidia-device-plugin"),
                has_efa = charts.contains("aws-efa-k8s-device-plugin");
     for (int64_t i = 0; i < num_nodes; ++i)
-      items.push_back({{"metadata", {{"name", fmt::format("gpu-{}", i)}}},
-                       {"status",
-                        {{"allocatable",
-                          {{"nvidia.com/gpu", has_gpus ? "4" : "0"},
-                           {"vpc.amazonaws.com/efa", std::to_string(has_efa ? efa_per_node : 0)}}},
-                         {"conditions", ready}}}});
+      items.push_back(
+          {{"metadata",
+            {{"name", fmt::format("gpu-{}", i)}, {"labels", {{"nvidia.com/gpu.present", "true"}}}}},
+           {"status",
+            {{"allocatable",
+              {{"nvidia.com/gpu", has_gpus ? "4" : "0"},
+               {"vpc.amazonaws.com/efa", std::to_string(has_efa ? efa_per_node : 0)}}},
+             {"conditions", ready}}}});
     return printed({{"items", items}});
   }
   if (begins(argv, {"kubectl", "get", "daemonsets"})) {
-    const std::string selector = option(argv, "--selector");
-    if (!charts.contains(selector.substr(selector.find('=') + 1))) return printed({{"items", Json::array()}});
-    return printed(
-        {{"items",
-          Json::array({{{"status", {{"desiredNumberScheduled", num_nodes}, {"numberReady", num_nodes}}}}})}});
+    Json items = Json::array();
+    for (const std::string& chart : charts) {
+      if (chart == "kuberay-operator") continue;
+      items.push_back({{"metadata", {{"labels", {{"app.kubernetes.io/instance", chart}}}}},
+                       {"status", {{"desiredNumberScheduled", num_nodes}, {"numberReady", num_nodes}}}});
+    }
+    return printed({{"items", items}});
   }
   if (begins(argv, {"kubectl", "get", "pods"})) {
     Json items = Json::array();
     const std::string selector = option(argv, "--selector");
     const auto add = [&](const std::string& name) {
-      items.push_back({{"metadata", {{"name", name}}},
+      const Json labels = {{"ray.io/cluster", "ray-train-cluster"},
+                           {"ray.io/node-type", name == "head" ? "head" : "worker"}};
+      items.push_back({{"metadata", {{"name", name}, {"labels", labels}}},
                        {"status", {{"phase", "Running"}, {"qosClass", qos}, {"conditions", ready}}}});
     };
     if (objects.contains("RayCluster")) {
