@@ -9,6 +9,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/kubernetes_object.h"
 #include "lockstep/cluster/eks/readiness.h"
 
 namespace lockstep::cluster::pod {
@@ -23,12 +24,12 @@ struct GpuNode {
 
 std::vector<GpuNode> gpu_nodes(eks::Kubernetes& kubernetes) {
   std::vector<GpuNode> nodes;
-  const Json answer = kubernetes.get({"nodes", "--selector", "nvidia.com/gpu.present=true"});
+  const Json answer = eks::list_nodes(kubernetes);
   for (const Json& node : part_of(answer, "items")) {
-    const Json& metadata = part_of(node, "metadata");
+    if (!eks::has_gpu_label(node)) continue;
     const std::string provider = text_of(part_of(node, "spec"), "providerID");  // "aws:///us-east-2b/i-0a1b"
-    nodes.push_back({.name = text_of(metadata, "name"),
-                     .zone = text_of(part_of(metadata, "labels"), "topology.kubernetes.io/zone"),
+    nodes.push_back({.name = eks::name_of(node),
+                     .zone = eks::label_of(node, "topology.kubernetes.io/zone"),
                      .instance = provider.substr(provider.rfind('/') + 1)});
   }
   return nodes;
