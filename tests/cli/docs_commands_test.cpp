@@ -94,10 +94,9 @@ TEST(Troubleshooting, ItsHeadingsAreWordsOfErrorsThatTheCodeGives) {
     }
   }
   // What the code composes from parts, and what services say.
-  const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)", "ended with signal",
-                                             "No space left on device", "out of memory on cuda",
-                                             "The provided token has expired",
-                                             "Operation too slow"};
+  const std::vector<std::string> composed = {"ended with signal 9 (SIGKILL)",  "ended with signal",
+                                             "No space left on device",        "out of memory on cuda",
+                                             "The provided token has expired", "Operation too slow"};
   std::ifstream page(source_path("docs/troubleshooting.md"));
   int num_headings = 0;
   for (std::string line; std::getline(page, line);) {
