@@ -56,6 +56,10 @@ RecipeBuilt not_hybrid() {
           "use auto, full, grad_op or none"};
 }
 
+RecipeBuilt not_selective() {
+  return {[](const Json& value) { return value == "none" || value == "block"; }, "use none or block"};
+}
+
 RecipeBuilt text_or_messages() {
   return {[](const Json& value) { return value != "prompt_completion"; }, "use text or messages"};
 }
@@ -170,7 +174,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "sharding.recompute",
        .field = field(&Recipe::sharding, &ShardingConfig::recompute),
        .range = one_of({"none", "block", "selective", "auto"}),
-       .built = only("none")},
+       .built = not_selective()},
 
       {.path = "scaling.num_workers", .field = num_workers_field()},
       {.path = "scaling.use_gpu", .field = field(&Recipe::scaling, &ScalingConfig::use_gpu)},

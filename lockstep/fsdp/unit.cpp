@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "lockstep/fsdp/schedule.h"
+#include "lockstep/nn/recompute.h"
 
 namespace lockstep::fsdp {
 
@@ -37,7 +38,7 @@ void Unit::watch_gradients() {
 void Unit::before_forward() { schedule_.enter_forward(*this); }
 
 void Unit::after_forward(const std::vector<at::Tensor>& outputs) {
-  bool awaits_backward = false;
+  bool awaits_backward = nn::is_to_be_recomputed();  // then backward comes through the second forward
   if (at::GradMode::is_enabled()) {
     for (const auto& output : outputs) {
       if (!output.requires_grad()) continue;

@@ -41,6 +41,9 @@ struct CausalLMImpl : nn::Module, nn::WeightSource {
   // T is 1 unless the cache is empty. Enters the hooks itself. Keeps no graph.
   at::Tensor next_logits(const at::Tensor& tokens, KeyValueCache& cache);
 
+  // Of the decoder's layers (DecoderImpl::set_recompute).
+  void set_recompute(bool on) { model_->set_recompute(on); }
+
   const ModelSpec& spec() const { return spec_; }
   void read(const std::string& name, int64_t offset, at::Tensor out) override;
 

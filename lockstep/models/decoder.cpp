@@ -6,6 +6,7 @@
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/nn/recompute.h"
 #include "lockstep/nn/shared_input.h"
 #include "lockstep/nn/swiglu.h"
 
@@ -19,6 +20,18 @@ at::Tensor split_heads(const at::Tensor& x, int64_t head_dim) { return x.unflatt
 std::tuple<at::Tensor, at::Tensor> add_and_norm(const ResidualStream& x, nn::RMSNorm& norm) {
   if (!x.branch.defined()) return {x.stream, norm(x.stream)};
   return norm(x.branch, x.stream);
+}
+
+ResidualStream recomputed_layer(const DecoderLayer& layer, const ResidualStream& x,
+                                const LayerContext& context) {
+  nn::Tensors inputs;
+  collect_tensors(x, inputs);
+  const auto body = [layer, context](const nn::Tensors& in) mutable -> nn::Tensors {
+    const auto out = layer({in[0], in.size() > 1 ? in[1] : at::Tensor()}, context);
+    return {out.stream, out.branch};
+  };
+  const auto out = nn::recomputed(body, inputs);
+  return {out[0], out[1]};
 }
 
 }  // namespace
@@ -115,7 +128,8 @@ at::Tensor DecoderImpl::forward(const at::Tensor& tokens, KeyValueCache& cache) 
 
 at::Tensor DecoderImpl::run_layers(const at::Tensor& x, const LayerContext& context) {
   ResidualStream residual{x, {}};
-  for (DecoderLayer& layer : layers_) residual = layer(residual, context);
+  for (DecoderLayer& layer : layers_)
+    residual = recompute_ ? recomputed_layer(layer, residual, context) : layer(residual, context);
   return std::get<1>(add_and_norm(residual, norm_));
 }
 

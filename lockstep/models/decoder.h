@@ -83,6 +83,9 @@ struct DecoderImpl : nn::Module {
   // CHECKs that T is 1 unless the cache is empty.
   at::Tensor forward(const at::Tensor& tokens, KeyValueCache& cache);
 
+  // Whether layers keep their inputs alone for backward, and are computed again there (nn/recompute.h).
+  void set_recompute(bool on) { recompute_ = on; }
+
   nn::Embedding embed_tokens{nullptr};
 
  private:
@@ -90,6 +93,7 @@ struct DecoderImpl : nn::Module {
 
   int64_t head_dim_;
   double rope_theta_;
+  bool recompute_ = false;
   std::vector<DecoderLayer> layers_;
   nn::RMSNorm norm_{nullptr};
 };

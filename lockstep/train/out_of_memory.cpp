@@ -11,6 +11,9 @@ namespace lockstep::train {
 namespace {
 
 constexpr double kUsable = 0.95;  // the rest is lost between blocks
+// Of the activations, with sharding.recompute: block. The layers' inputs are a tenth in the models that we
+// know; one layer's activations and the head's come to those.
+constexpr double kRecomputed = 0.25;
 
 int64_t capacity(const FullMemory& full) {
   const int64_t others = std::max<int64_t>(full.total - full.free - full.allocator, 0);
@@ -37,6 +40,8 @@ std::vector<std::string> settings_that_fit(const FullMemory& full) {
   };
   add_shorter("train.micro_batch", full.micro_batch, ", with train.global_batch as it is");
   add_shorter("data.sequence_length", full.sequence_length, "");
+  if (!full.recomputes && fits(full, state, kRecomputed * activations))
+    ways.emplace_back("sharding.recompute: block, for a third more time");
   for (int more = 2; more <= 64; more *= 2) {
     const double share = full.sharded ? more : more * full.num_workers;
     if (!fits(full, state / share, activations)) continue;

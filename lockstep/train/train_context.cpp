@@ -76,7 +76,8 @@ FullMemory TrainContext::full_memory(int64_t asked_bytes) const {
                   .sequence_length = recipe_.data.sequence_length,
                   .num_workers = world_size(),
                   .sharded = engine_.mesh().shard_size() > 1,
-                  .narrow_master = recipe_.precision.master == "bf16"};
+                  .narrow_master = recipe_.precision.master == "bf16",
+                  .recomputes = recipe_.sharding.recompute == "block"};
   if (model_) {
     const auto held = model_->held_bytes();
     full.shards = held.shards;
@@ -99,6 +100,15 @@ void TrainContext::begin_model(const torch::nn::Module& module) {
   // Weights and AdamW's two moments, in the master's dtype.
   checkpoints_.check_storage(3 * num_parameters(module) *
                              static_cast<int64_t>(c10::elementSize(engine_.fsdp_options().master)));
+}
+
+// A module of the user's own says itself what is computed again: nn::recomputed.
+void TrainContext::refuse_recompute() const {
+  if (recipe_.sharding.recompute == "none") return;
+  throw ConfigError(fmt::format(
+      "sharding.recompute is {}, which is for the layers of models::CausalLM: leave it out, and use "
+      "nn::recomputed in the model",
+      recipe_.sharding.recompute));
 }
 
 void TrainContext::end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFunction loss,

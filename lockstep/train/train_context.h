@@ -70,6 +70,11 @@ class TrainContext {
   template <typename Holder>
   fsdp::Sharded<Holder> prepare_model(Holder module) {
     begin_model(*module);
+    if constexpr (std::is_same_v<Holder, models::CausalLM>) {
+      module->set_recompute(recipe_.sharding.recompute == "block");
+    } else {
+      refuse_recompute();
+    }
     auto model = fsdp::fully_shard(std::move(module), mesh(), engine_.fsdp_options());
     LossFunction loss;
     if constexpr (requires(const Batch& batch) { model->loss(batch); }) {
@@ -125,6 +130,7 @@ class TrainContext {
   std::optional<Batch> next_batch();
   FullMemory full_memory(int64_t asked_bytes) const;
   void begin_model(const torch::nn::Module& module);
+  void refuse_recompute() const;
   void end_model(std::shared_ptr<fsdp::ShardedModule> state, LossFunction loss,
                  std::optional<models::CausalLM> language_model);
   void restore();

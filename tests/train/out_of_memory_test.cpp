@@ -45,11 +45,12 @@ TEST(OutOfMemory, SaysWhatWasAskedAndWhatHoldsWhat) {
 
 // 12 GiB of state and 9 of activations are over 0.95 of 21.
 TEST(OutOfMemory, NamesTheSettingsThatFitByThoseFigures) {
-  EXPECT_THAT(settings_that_fit(on_an_l4()),
-              ElementsAre("train.micro_batch: 4 (now 8, with train.global_batch as it is)",
-                          "data.sequence_length: 1024 (now 2048)",
-                          "scaling.num_workers: 2 (now 1) with sharding.strategy: full",
-                          "precision.master: bf16, which loses digits"));
+  EXPECT_THAT(
+      settings_that_fit(on_an_l4()),
+      ElementsAre("train.micro_batch: 4 (now 8, with train.global_batch as it is)",
+                  "data.sequence_length: 1024 (now 2048)", "sharding.recompute: block, for a third more time",
+                  "scaling.num_workers: 2 (now 1) with sharding.strategy: full",
+                  "precision.master: bf16, which loses digits"));
 }
 
 TEST(OutOfMemory, GoesOnHalvingUntilItFits) {
@@ -58,17 +59,19 @@ TEST(OutOfMemory, GoesOnHalvingUntilItFits) {
   full.tensors = 21 * kGib;
   full.allocator = 21 * kGib;
   full.asked = 5 * kGib;  // activations: 8, of which 2.4 fit
-  EXPECT_THAT(settings_that_fit(full),
-              ElementsAre("train.micro_batch: 2 (now 8, with train.global_batch as it is)",
-                          "data.sequence_length: 512 (now 2048)",
-                          "scaling.num_workers: 2 (now 1) with sharding.strategy: full",
-                          "precision.master: bf16, which loses digits"));
+  EXPECT_THAT(
+      settings_that_fit(full),
+      ElementsAre("train.micro_batch: 2 (now 8, with train.global_batch as it is)",
+                  "data.sequence_length: 512 (now 2048)", "sharding.recompute: block, for a third more time",
+                  "scaling.num_workers: 2 (now 1) with sharding.strategy: full",
+                  "precision.master: bf16, which loses digits"));
 }
 
 TEST(OutOfMemory, SaysThatNoOneSettingIsEnough) {
   FullMemory full = on_an_l4();
   full.micro_batch = 1;
   full.sequence_length = 1;
+  full.recomputes = true;
   full.tensors = full.allocator = full.shards + full.optimizer + 21 * kGib;
   EXPECT_THAT(settings_that_fit(full), IsEmpty());
   EXPECT_THAT(out_of_memory_words(full), HasSubstr("no one setting is enough"));
@@ -80,7 +83,7 @@ TEST(OutOfMemory, CountsWhatTheProcessIsAllowed) {
   full.free = 140 * kGib - full.allocator - kGib;
   EXPECT_THAT(out_of_memory_words(full),
               HasSubstr("of 140 GiB free, 22.0 GiB allowed to this process. Held"));
-  EXPECT_EQ(settings_that_fit(full).size(), 4u);
+  EXPECT_EQ(settings_that_fit(full).size(), 5u);
 }
 
 }  // namespace

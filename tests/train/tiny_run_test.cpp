@@ -41,6 +41,21 @@ TEST(TinyExample, WithDeterminismRunEndsInTheSameBits) {
   }
 }
 
+TEST(TinyExample, ComputingLayersAgainChangesNoBit) {
+  for (const char* strategy : {"full", "grad_op", "none"}) {
+    std::vector<Json> weights;
+    for (const char* recompute : {"none", "block"}) {
+      TinyRun run;
+      ASSERT_TRUE(run.run({"determinism=run", "train.steps=3", std::string("sharding.strategy=") + strategy,
+                           std::string("sharding.recompute=") + recompute})
+                      .success())
+          << run.err();
+      weights.push_back(run.finished().at("weights_sha256"));
+    }
+    EXPECT_EQ(weights[0], weights[1]) << strategy;
+  }
+}
+
 TEST(TinyExample, WithDeterminismElasticAnyNumberOfWorkersEndsInTheSameBits) {
   const std::vector<std::vector<std::string>> placements{
       {"scaling.num_workers=1"},
