@@ -26,8 +26,8 @@ ResidualStream recomputed_layer(const DecoderLayer& layer, const ResidualStream&
                                 const LayerContext& context) {
   nn::Tensors inputs;
   collect_tensors(x, inputs);
-  const auto body = [layer, context](const nn::Tensors& in) mutable -> nn::Tensors {
-    const auto out = layer({in[0], in.size() > 1 ? in[1] : at::Tensor()}, context);
+  const auto body = [layer = DecoderLayer(layer), context](const nn::Tensors& in) mutable -> nn::Tensors {
+    const auto out = layer(ResidualStream{in[0], in.size() > 1 ? in[1] : at::Tensor()}, context);
     return {out.stream, out.branch};
   };
   const auto out = nn::recomputed(body, inputs);
