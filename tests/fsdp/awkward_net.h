@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/nn/module.h"
+#include "lockstep/nn/recompute.h"
 
 namespace lockstep::fsdp::testing {
 
@@ -49,10 +50,16 @@ struct AwkwardNetImpl : nn::Module {
   // tokens: [B] int64; the sum over them of -log p(next), next = token * 3 + 1 mod 11.
   at::Tensor forward(at::Tensor tokens) {
     at::Tensor x = at::embedding(embedding, tokens);
-    for (auto& block : blocks) x = block(x);
+    for (auto& block : blocks) {
+      const auto body = [held = Block(block)](const nn::Tensors& in) mutable -> nn::Tensors {
+        return {held(in[0])};
+      };
+      x = recompute ? nn::recomputed(body, {x})[0] : block(x);
+    }
     const at::Tensor targets = (tokens * 3 + 1).remainder(11);
     return -at::log_softmax(head(x), -1).gather(-1, targets.unsqueeze(-1)).sum();
   }
+  bool recompute = false;  // the blocks, in backward
   at::Tensor embedding;
   std::vector<Block> blocks;
   Head head{nullptr};

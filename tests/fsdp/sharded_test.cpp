@@ -90,10 +90,12 @@ TEST(Sharded, EvaluationBetweenStepsSeesTheNewWeights) {
 
 TEST(Sharded, SendsTheBytesOfTheFormula) {
   // Sum over units of padded P * (gathers + reductions) * 8 bytes * (W-1)/W: blocks are
-  // gathered twice, the last block and the root once; frozen parameters are not reduced.
-  for (const bool keep : {false, true}) {
-    comm::run_mesh(3, 3, [&](comm::Mesh& mesh) {
+  // gathered twice, the last block and the root once; frozen parameters are not reduced. Blocks that are
+  // computed again are gathered for that, and not once more for their gradients.
+  for (const auto [keep, recompute] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+    comm::run_mesh(3, 3, [&, keep = keep, recompute = recompute](comm::Mesh& mesh) {
       auto model = fully_shard(AwkwardNet(), mesh, in_float64(keep ? Strategy::kGradOp : Strategy::kFull));
+      model->recompute = recompute;
       const int64_t before = mesh.shard_gather().bytes_sent() + mesh.shard_reduce().bytes_sent();
       model(at::arange(4)).backward();
       const int64_t sent = mesh.shard_gather().bytes_sent() + mesh.shard_reduce().bytes_sent() - before;
@@ -102,6 +104,29 @@ TEST(Sharded, SendsTheBytesOfTheFormula) {
       EXPECT_EQ(sent,
                 2 * 8 * (root_shard * 2 + block_shard * (block_gathers + 3) + frozen_shard * block_gathers));
     });
+  }
+}
+
+TEST(Sharded, ComputingBlocksAgainChangesNoGradient) {
+  for (const auto strategy : {Strategy::kFull, Strategy::kGradOp}) {
+    for (const int ranks : {1, 3}) {
+      comm::run_mesh(ranks, ranks, [&](comm::Mesh& mesh) {
+        auto options = in_float64(strategy);
+        options.prefetch_units = options.reductions_in_flight = 1;
+        auto direct = fully_shard(AwkwardNet(), mesh, options),
+             again = fully_shard(AwkwardNet(), mesh, options);
+        again->recompute = true;
+        for (auto* model : {&direct, &again}) {
+          for (const bool last : {false, true}) {  // micro-batches
+            model->state().set_last_micro_batch(last);
+            (*model)(at::arange(4)).backward();
+          }
+        }
+        for (const char* name : {"embedding", "block0.up", "block1.bias", "block2.down", "block2.unused"})
+          EXPECT_TRUE(at::equal(direct.state().full_gradient(name), again.state().full_gradient(name)))
+              << name;
+      });
+    }
   }
 }
 
