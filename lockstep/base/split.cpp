@@ -17,4 +17,9 @@ std::string trimmed(const std::string& text) {
   return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
+std::string last_line(const std::string& text) {
+  const std::string all = trimmed(text);
+  return trimmed(all.substr(all.rfind('\n') + 1));
+}
+
 }  // namespace lockstep

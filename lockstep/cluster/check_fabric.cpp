@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "lockstep/base/split.h"
 #include "lockstep/cluster/node_checks.h"
 
 namespace lockstep::cluster {
@@ -26,15 +27,6 @@ std::set<std::string> values_of(const std::string& text, const std::string& key)
     if (words >> name >> value && name == key + ":") values.insert(value);
   }
   return values;
-}
-
-std::string last_line(const std::string& text) {
-  std::istringstream lines(text);
-  std::string last = "it printed nothing";
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last;
 }
 
 }  // namespace
@@ -85,8 +77,9 @@ Check check_efa_provider(const Node& node, const NetworkDevices& devices) {
                     fabrics.contains("efa-direct") ? "fabric efa-direct too" : "fabric efa");
     return check;
   }
+  const std::string said = last_line(output->text);
   check.saw = fmt::format("fi_info -p efa finds no provider (exit code {}: {})", output->exit_code,
-                          last_line(output->text));
+                          said.empty() ? "it printed nothing" : said);
   if (!efa) {
     check.saw += "; there is no EFA device";
     return check;

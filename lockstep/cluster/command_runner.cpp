@@ -110,11 +110,6 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-std::string last_line(const std::string& text) {
-  const std::string end = trimmed(text);
-  return trimmed(end.substr(end.rfind('\n') + 1));
-}
-
 }  // namespace
 
 std::string command_line(const Command& command) {

@@ -35,7 +35,7 @@ class Inside {
     if (result.exit_code == 127)
       throw CommandError(fmt::format("pod {} has no program lockstep: its image was made without it", pod));
     throw CommandError(fmt::format("pod {}: lockstep doctor node ended with exit code {}: {}", pod,
-                                   result.exit_code, last_line(result)));
+                                   result.exit_code, words(result)));
   }
 
   std::vector<std::string> network_log(const std::string& pod, const std::string& run_folder) {
@@ -45,7 +45,7 @@ class Inside {
     const CommandResult result =
         run(pod, fmt::format("grep -hE '{}' {} 2>/dev/null | tail -n 1000", kLines, files));
     if (result.exit_code != 0)
-      throw CommandError(fmt::format("pod {}: its logs cannot be read: {}", pod, last_line(result)));
+      throw CommandError(fmt::format("pod {}: its logs cannot be read: {}", pod, words(result)));
     return split(result.out, '\n');
   }
 
@@ -55,10 +55,10 @@ class Inside {
         {"exec", pod, "--namespace", space_, "--container", "ray-worker", "--", "bash", "-c", script},
         std::chrono::minutes(1));
   }
-  static std::string last_line(const CommandResult& result) {
-    const std::string said = trimmed(result.err.empty() ? result.out : result.err);
+  static std::string words(const CommandResult& result) {
+    const std::string said = last_line(result.err.empty() ? result.out : result.err);
     if (said.empty()) return result.timed_out ? "it took too long" : "it said nothing";
-    return said.substr(said.rfind('\n') + 1);
+    return said;
   }
   static std::string quoted(const std::string& path) { return command_line({.argv = {path}}); }
 

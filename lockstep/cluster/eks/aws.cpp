@@ -24,9 +24,9 @@ std::string short_name(const Command& command) {
   std::smatch found;
   if (std::regex_search(result.err, found, answer))
     throw AwsError(fmt::format("{}: {}: {}", short_name(command), found[1].str(), found[2].str()), found[1]);
-  const std::string said = trimmed(result.err);
+  const std::string said = last_line(result.err);
   throw CommandError(fmt::format("{}: exit code {}: {}", short_name(command), result.exit_code,
-                                 said.empty() ? "without a word" : said.substr(said.rfind('\n') + 1)));
+                                 said.empty() ? "without a word" : said));
 }
 
 }  // namespace

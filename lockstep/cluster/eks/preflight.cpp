@@ -303,10 +303,9 @@ class Looker {
                           .timeout = std::chrono::minutes(2)};
     const CommandResult ran = aws_.runner().run(command);
     if (ran.exit_code != 0 || ran.timed_out) {
-      const std::string said = trimmed(ran.err.empty() ? ran.out : ran.err);
-      return fault("eksctl", "refuses the generated settings: " + said.substr(said.rfind('\n') + 1),
-                   "it would refuse them for the real cluster too",
-                   "see `lockstep cluster plan FILE --out FOLDER`");
+      return fault(
+          "eksctl", "refuses the generated settings: " + last_line(ran.err.empty() ? ran.out : ran.err),
+          "it would refuse them for the real cluster too", "see `lockstep cluster plan FILE --out FOLDER`");
     }
     const std::string& reservation = result_.deployment.reservation;
     const bool is_lost =

@@ -5,6 +5,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/split.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/kubernetes_object.h"
 
 namespace lockstep::cluster::pod {
 namespace {
@@ -13,11 +14,6 @@ constexpr const char* kContainer = "ray-head";
 // kubectl's words when it was the program that failed, and not the way to it
 // (kubernetes/kubernetes, staging/src/k8s.io/client-go/tools/remotecommand/v4.go).
 constexpr std::string_view kTheProgramsOwn = "command terminated with exit code";
-
-std::string last_line(const std::string& text) {
-  const std::string end = trimmed(text);
-  return trimmed(end.substr(end.rfind('\n') + 1));
-}
 
 // Without kubectl's line at the end.
 std::string programs_own(const std::string& err) {
@@ -39,12 +35,12 @@ HeadPod::HeadPod(eks::Kubernetes& kubernetes, const eks::Deployment& deployment)
 bool HeadPod::find() {
   const eks::ClusterSettings& settings = deployment_.settings;
   const Json pods =
-      kubernetes_.get({"pods", "--namespace", settings.namespace_name, "--selector",
-                       fmt::format("ray.io/cluster={},ray.io/node-type=head", settings.ray_cluster)});
+      eks::list_pods(kubernetes_, settings.namespace_name,
+                     fmt::format("ray.io/cluster={},ray.io/node-type=head", settings.ray_cluster));
   for (const Json& pod : eks::part_of(pods, "items")) {
     const bool is_leaving = eks::part_of(pod, "metadata").contains("deletionTimestamp");
     if (!is_leaving && eks::text_of(eks::part_of(pod, "status"), "phase") == "Running")
-      name_ = eks::text_of(eks::part_of(pod, "metadata"), "name");
+      name_ = eks::name_of(pod);
   }
   return !name_.empty();
 }
