@@ -19,14 +19,14 @@ const char* word(CheckState state) {
   return "fault";
 }
 
-const char* word(CheckArea area) { return area == CheckArea::kNetwork ? "network" : "machine"; }
-
 int64_t count(const std::vector<Check>& checks, CheckState state) {
   return std::count_if(checks.begin(), checks.end(),
                        [&](const Check& check) { return check.state == state; });
 }
 
 }  // namespace
+
+const char* word(CheckArea area) { return area == CheckArea::kNetwork ? "network" : "machine"; }
 
 std::string checks_text(const std::vector<Check>& checks) {
   std::string text;

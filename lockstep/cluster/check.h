@@ -17,6 +17,7 @@ enum class CheckState {
 };
 
 enum class CheckArea { kMachine, kNetwork };
+const char* word(CheckArea area);  // "machine", "network"
 
 struct Check {
   std::string name;  // "driver", "plugin"

@@ -73,7 +73,7 @@ Json to_json(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     list.push_back({{"number", finding.number},
                     {"id", finding.id},
-                    {"area", finding.area == CheckArea::kNetwork ? "network" : "machine"},
+                    {"area", word(finding.area)},
                     {"state", word(finding.state)},
                     {"saw", finding.saw},
                     {"cause", finding.cause},
@@ -87,16 +87,17 @@ Json to_json(const std::vector<Finding>& findings) {
 }
 
 void require_healthy(const std::vector<Finding>& findings) {
-  if (const Finding* fault = first(findings, FindingState::kFault)) {
-    const int64_t others = count(findings, FindingState::kFault) - 1;
-    const std::string message = fmt::format("cluster doctor: {}: {}. {}{}", fault->id, fault->saw, fault->fix,
-                                            others > 0 ? fmt::format(" (and {} more)", others) : "");
-    const bool network = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-      return finding.state == FindingState::kFault && finding.area == CheckArea::kNetwork;
-    });
-    if (network) throw TransportError(message);
-    throw ConfigError(message);
+  std::vector<Check> faults;
+  for (const Finding& finding : findings) {
+    if (finding.state == FindingState::kFault)
+      faults.push_back({.name = finding.id,
+                        .area = finding.area,
+                        .state = CheckState::kFault,
+                        .saw = finding.saw,
+                        .why = finding.cause,
+                        .fix = finding.fix});
   }
+  require_no_fault(faults, "cluster doctor");
   if (const Finding* unknown = first(findings, FindingState::kUnknown))
     throw CommandError(fmt::format("cluster doctor: {} of {} checks could not be made: {}: {}",
                                    count(findings, FindingState::kUnknown), findings.size(), unknown->id,

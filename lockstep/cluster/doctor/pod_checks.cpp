@@ -113,7 +113,7 @@ Finding check_head_reached(const Observation& seen) {
       return fault(fmt::format("{}; head {} is {}, not ready", saw, name_of(*head),
                                text_of(part_of(*head, "status"), "phase")),
                    reason.empty() ? "the head is not up" : "the head is not up: " + reason,
-                   "`lockstep cluster logs head` has its words; one that does not fit its node needs smaller "
+                   "`lockstep cluster logs` has its words; one that does not fit its node needs smaller "
                    "head.cpus and head.memory_gib");
     }
     const std::string image = text_of(ray_container(*head), "image"),
