@@ -2,9 +2,9 @@
 """What placing the workers by Ray costs a training step, against the local launcher.
 
     ray start --head --num-cpus 8
-    bench/ray_overhead.py examples/tiny.yaml --bin build/release/bin --rounds 7 train.steps=200
+    bench/ray_overhead.py /path/to/recipe.yaml --bin build/release/bin --rounds 7 train.steps=200
 
-Trains the recipe in turn as a job on the Ray cluster at --ray-address and by `lockstep train` on this machine, which is a
+Trains the recipe, whose paths are absolute, in turn as a job on the Ray cluster at --ray-address and by `lockstep train` on this machine, which is a
 node of that cluster and the only one with room for the workers. So what is compared is the launcher: the same workers of
 one thread (Ray gives each one CPU), cores and network, and Ray's own idle processes in both. Every other round goes the other way round. A run's step time is
 the median over its steps but the first ten.
@@ -36,7 +36,8 @@ PARTS = (
     ("adapters of lockstep_ray, with Ray's worker around each", "RayTrainWorker"),
     ("Ray Train's controller", "ray::TrainController"),
     ("workers", "lockstep train"),
-    ("Ray itself, busy or not", "ray"),
+    ("Ray itself, busy or not", "ray::"),
+    ("Ray itself, busy or not", "/ray/"),
 )
 
 
