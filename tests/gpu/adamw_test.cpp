@@ -9,7 +9,18 @@
 namespace lockstep {
 namespace {
 
-class GpuAdamW : public testing::GpuTest {};
+class GpuAdamW : public testing::GpuTest {
+ protected:
+  static kernels::AdamWScalars scalars(double lr, int64_t step, double grad_scale) {
+    return {.lr = lr,
+            .beta1 = 0.9,
+            .beta2 = 0.95,
+            .eps = 1e-8,
+            .weight_decay = 0.1,
+            .step = step,
+            .grad_scale = grad_scale};
+  }
+};
 
 TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
   for (const auto dtype : {at::kFloat, at::kDouble}) {
@@ -18,15 +29,9 @@ TEST_F(GpuAdamW, HasTheBitsOfTheCpu) {
       auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
       for (int64_t step = 1; step <= 3; ++step) {
         const auto g = at::randn({n}, dtype);
-        const kernels::AdamWScalars scalars{.lr = 1e-3,
-                                            .beta1 = 0.9,
-                                            .beta2 = 0.95,
-                                            .eps = 1e-8,
-                                            .weight_decay = 0.1,
-                                            .step = step,
-                                            .grad_scale = step == 2 ? 0.3 : 1};
-        kernels::adamw(p, m, v, g, scalars);
-        kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
+        const auto how = scalars(1e-3, step, step == 2 ? 0.3 : 1);
+        kernels::adamw(p, m, v, g, how);
+        kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), how);
       }
       EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n << " " << dtype;
       EXPECT_TRUE(at::equal(m_gpu.cpu(), m)) << n << " " << dtype;
@@ -40,16 +45,10 @@ TEST_F(GpuAdamW, TakesAGradientInBfloat16) {
     auto p = at::randn({n}), m = at::randn({n}), v = at::rand({n});
     auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
     const auto g = at::randn({n}).to(at::kBFloat16);
-    const kernels::AdamWScalars scalars{.lr = 1e-3,
-                                        .beta1 = 0.9,
-                                        .beta2 = 0.95,
-                                        .eps = 1e-8,
-                                        .weight_decay = 0.1,
-                                        .step = 1,
-                                        .grad_scale = 0.3};
-    kernels::adamw(p, m, v, g, scalars);
+    const auto how = scalars(1e-3, 1, 0.3);
+    kernels::adamw(p, m, v, g, how);
     const auto copy = at::zeros({n}, g.options().device(at::kCUDA));
-    kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars, copy);
+    kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), how, copy);
     EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n;
     EXPECT_TRUE(at::equal(copy.cpu(), p.to(at::kBFloat16))) << n;
     EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n;
@@ -63,15 +62,9 @@ TEST_F(GpuAdamW, KeepsBfloat16WithTheBitsOfTheCpu) {
            v = at::rand({n}).to(at::kBFloat16);
       auto p_gpu = p.to(at::kCUDA), m_gpu = m.to(at::kCUDA), v_gpu = v.to(at::kCUDA);
       const auto g = at::randn({n}).to(gradients);
-      const kernels::AdamWScalars scalars{.lr = 0.1,
-                                          .beta1 = 0.9,
-                                          .beta2 = 0.95,
-                                          .eps = 1e-8,
-                                          .weight_decay = 0.1,
-                                          .step = 2,
-                                          .grad_scale = 0.3};
-      kernels::adamw(p, m, v, g, scalars);
-      kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), scalars);
+      const auto how = scalars(0.1, 2, 0.3);
+      kernels::adamw(p, m, v, g, how);
+      kernels::adamw(p_gpu, m_gpu, v_gpu, g.to(at::kCUDA), how);
       EXPECT_TRUE(at::equal(p_gpu.cpu(), p)) << n << " " << gradients;
       EXPECT_TRUE(at::equal(m_gpu.cpu(), m)) << n << " " << gradients;
       EXPECT_TRUE(at::equal(v_gpu.cpu(), v)) << n << " " << gradients;
