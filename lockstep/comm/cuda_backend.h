@@ -38,9 +38,9 @@ class CudaBackend {
   virtual int64_t peak_bytes(int device) = 0;
   struct Memory {
     int64_t total_bytes, free_bytes;  // of the device, all processes counted
-    int64_t tensor_bytes,
-        allocator_bytes;    // that this process' tensors hold now, and torch's allocator for them
-    int64_t allowed_bytes;  // that torch's allocator may take (per_process_memory_fraction)
+    int64_t tensor_bytes;             // that this process' tensors hold now
+    int64_t allocator_bytes;          // that torch's allocator has taken for them
+    int64_t allowed_bytes;            // that it may take (per_process_memory_fraction)
   };
   virtual Memory memory(int device) = 0;
   // Called from now on, in place of the observer before, when torch's allocator finds no memory and before it

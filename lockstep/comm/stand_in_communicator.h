@@ -16,9 +16,10 @@ class StandInCommunicator : public Communicator {
   StandInCommunicator(std::string name, int size) : Communicator(std::move(name), 0, size) {}
   Work all_gather(at::Tensor out, at::Tensor in) override;
   Work all_to_all(at::Tensor out, at::Tensor in) override;
-  Work reduce_scatter(at::Tensor out,
-                      at::Tensor in) override;  // holds a copy of `in` meanwhile, as NCCL's does
-  Work all_reduce(at::Tensor in_out) override;  // the sum of equal values: in_out * size
+  // Holds a copy of `in` meanwhile, as NCCL's does.
+  Work reduce_scatter(at::Tensor out, at::Tensor in) override;
+  // The sum of equal values: in_out * size.
+  Work all_reduce(at::Tensor in_out) override;
   Work broadcast(at::Tensor in_out, int root) override;
   void barrier() override {}
   void set_timeout(std::chrono::milliseconds) override {}

@@ -17,7 +17,7 @@ using Tensors = std::vector<at::Tensor>;
 // step where it is the whole block; gradients have the bits that they have without. Where no gradients are
 // recorded it is body(inputs).
 //
-// Sharded modules inside (fsdp) are gathered for both times, and again for backward where that comes later.
+// Sharded modules inside (fsdp) are gathered for each of the two, as without for forward and for backward.
 Tensors recomputed(std::function<Tensors(const Tensors&)> body, const Tensors& inputs);
 
 // Whether this thread is in the first forward of a `recomputed`, which records no gradients though backward
