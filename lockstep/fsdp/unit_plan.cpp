@@ -1,5 +1,7 @@
 #include "lockstep/fsdp/unit_plan.h"
 
+#include <torch/nn/modules/container/modulelist.h>
+
 #include <algorithm>
 #include <map>
 
@@ -62,6 +64,27 @@ const Node* innermost(const Use& use, Accept accept) {
   return nullptr;
 }
 
+// Parameters that are used inside `node` alone, whoever has taken them.
+int64_t own_parameters(const Node& node, const std::vector<Use>& uses) {
+  int64_t total = 0;
+  for (const auto& use : uses) {
+    if (encloses(&node, innermost(use, [](const Node&) { return true; }))) total += use.tensor.numel();
+  }
+  return total;
+}
+
+bool is_layer(const Node& node) {
+  return node.parent != nullptr && dynamic_cast<torch::nn::ModuleListImpl*>(node.parent->module) != nullptr;
+}
+
+int64_t layer_parameters(const Node& node, const std::vector<Use>& uses) {
+  if (is_layer(node)) return 0;
+  for (const Node* around = node.parent; around != nullptr; around = around->parent) {
+    if (is_layer(*around)) return own_parameters(*around, uses);
+  }
+  return 0;
+}
+
 int64_t untaken_parameters(const Node& node, const std::vector<Use>& uses) {
   int64_t total = 0;
   for (const auto& use : uses) {
@@ -84,7 +107,7 @@ void choose_units(Node& node, const std::vector<Use>& uses, const WrapPolicy& po
   if (!decided.try_emplace(node.module, true).second) return;
   if (dynamic_cast<nn::Module*>(node.module) == nullptr) return;
   const int64_t untaken = untaken_parameters(node, uses);
-  node.is_unit = untaken > 0 && policy(*node.module, untaken);
+  node.is_unit = untaken > 0 && policy({*node.module, untaken, layer_parameters(node, uses)});
 }
 
 void list_units(const Node& node, std::vector<const Node*>& units) {

@@ -7,14 +7,14 @@
 namespace lockstep::fsdp {
 
 WrapPolicy wrap_by_size(int64_t min_parameters) {
-  return [min_parameters](const torch::nn::Module&, int64_t num_parameters) {
-    return num_parameters >= min_parameters;
+  return [min_parameters](const WrapCandidate& candidate) {
+    return candidate.num_parameters >= min_parameters && candidate.layer_parameters < min_parameters;
   };
 }
 
 WrapPolicy wrap_by_type(std::vector<std::string> type_names) {
-  return [names = std::move(type_names)](const torch::nn::Module& module, int64_t) {
-    return std::find(names.begin(), names.end(), type_name_of(module)) != names.end();
+  return [names = std::move(type_names)](const WrapCandidate& candidate) {
+    return std::find(names.begin(), names.end(), type_name_of(candidate.module)) != names.end();
   };
 }
 

@@ -16,14 +16,23 @@ class Module;
 
 namespace lockstep::fsdp {
 
-// Asked for each candidate, children before parents. `num_parameters`: elements under the
-// module that no unit below it has taken. A parameter that is used outside the module too
-// (tied weights) is not among them: it belongs to the unit that encloses all its uses.
-using WrapPolicy = std::function<bool(const torch::nn::Module& module, int64_t num_parameters)>;
+struct WrapCandidate {
+  const torch::nn::Module& module;
+  // Elements under the module that no unit below it has taken. A parameter that is used outside the
+  // module too (tied weights) is not among them: it belongs to the unit that encloses all its uses.
+  int64_t num_parameters = 0;
+  // All elements of the layer that the module is a part of; 0: of none. A layer is an element of a
+  // torch::nn::ModuleList, the nearest one around the module; it is no part of itself.
+  int64_t layer_parameters = 0;
+};
+
+// Asked for each candidate, children before parents.
+using WrapPolicy = std::function<bool(const WrapCandidate&)>;
 
 inline constexpr int64_t kDefaultMinParameters = 10'000'000;
 
-// Modules with at least `min_parameters` elements.
+// Modules with at least `min_parameters` elements, but nothing inside a layer that has so many: a decoder's
+// layers whole and not their largest matrices, so that few large messages hide behind much computing.
 WrapPolicy wrap_by_size(int64_t min_parameters = kDefaultMinParameters);
 // Modules whose name() is one of these, for example "DecoderLayer": the C++ type's name
 // without namespaces and the "Impl" at its end, unless the module says otherwise.
