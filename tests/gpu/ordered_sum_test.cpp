@@ -22,12 +22,14 @@ class GpuOrderedSum : public testing::GpuTest {
 };
 
 TEST_F(GpuOrderedSum, HasTheBitsOfTheCpuForAnyNumberOfParts) {
-  for (const int64_t parts : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 31}) {
+  for (const int64_t parts : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 24, 31, 72}) {
     expect_the_bits_of_the_cpu(at::randn({parts, 1001}), at::kFloat);
+    expect_the_bits_of_the_cpu(at::randn({parts, 3000}), at::kFloat);  // whole packs
   }
 }
 
 TEST_F(GpuOrderedSum, RoundsOnceFromNarrowTypes) {
+  expect_the_bits_of_the_cpu(at::randn({2, 1024}).to(at::kBFloat16), at::kFloat);
   const auto values = at::randn({5, 777});
   expect_the_bits_of_the_cpu(values.to(at::kBFloat16), at::kFloat);
   expect_the_bits_of_the_cpu(values.to(at::kHalf), at::kFloat);
