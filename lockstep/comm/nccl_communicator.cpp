@@ -125,7 +125,7 @@ class NcclCommunicator : public Communicator {
   explicit NcclCommunicator(Group group)
       : Communicator(group.name, group.rank, group.size()),
         connection_(std::make_shared<Connection>(std::move(group))),
-        stream_(c10::cuda::getStreamFromPool()) {}
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true)) {}
 
   Work all_gather(at::Tensor out, at::Tensor in) override {
     LOCKSTEP_CHECK(out.numel() == size() * in.numel() && out.dtype() == in.dtype());

@@ -33,6 +33,8 @@ c10::intrusive_ptr<c10d::ProcessGroupNCCL> connect_nccl(const Group& group) {
         "Rebuild it with LOCKSTEP_NCCL_ROOT set to the NCCL that this torch names in its requirements",
         NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH));
   }
+  // What waits for a collective waits on every rank: its blocks go before those of products under way.
+  options->is_high_priority_stream = true;
   options->timeout = group.timeout;
   options->group_name = group.name;
   options->global_ranks_in_group.assign(group.ranks.begin(), group.ranks.end());
