@@ -14,7 +14,7 @@
 namespace lockstep::fsdp {
 
 FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, const FsdpOptions& options,
-                     comm::Mesh& mesh)
+                     comm::Mesh& mesh, UnitMemory& memory)
     : layout_(std::move(layout)),
       parameters_(std::move(parameters)),
       options_(options),
@@ -26,7 +26,7 @@ FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, con
   shard_ =
       at::zeros({layout_.shard_numel()}, at::TensorOptions().dtype(options.master).device(options.device));
   shard_.set_requires_grad(trainable_);
-  if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device);
+  if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device, memory);
   if (!trainable_) return;
   for (size_t i = 0; i < parameters_.size(); ++i)
     nn::set_gradient_home(parameters_[i], [this, i] { return lend_region(i); });

@@ -28,7 +28,7 @@ class FlatShard {
   // `parameters` are the module's own tensors, in the layout's order, all trainable or all
   // frozen. The shard starts as zeros; fill it, then call `adopt`.
   FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, const FsdpOptions& options,
-            comm::Mesh& mesh);
+            comm::Mesh& mesh, UnitMemory& memory);
   ~FlatShard();
   FlatShard(const FlatShard&) = delete;
   FlatShard& operator=(const FlatShard&) = delete;

@@ -32,7 +32,8 @@ void allow_access(Storage& storage) {
 
 }  // namespace
 
-GatheredBuffer::GatheredBuffer(int64_t numel, c10::ScalarType dtype, c10::Device device) {
+GatheredBuffer::GatheredBuffer(int64_t numel, c10::ScalarType dtype, c10::Device device, UnitMemory& memory)
+    : memory_(memory) {
   const auto options = at::TensorOptions().dtype(dtype).device(device);
   const size_t bytes = static_cast<size_t>(numel) * c10::elementSize(dtype) + kGuardBytes;
   c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
@@ -51,7 +52,7 @@ bool GatheredBuffer::allocated() const {
 void GatheredBuffer::allocate() {
   c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
   allow_access(*storage);
-  storage->set_data_ptr_noswap(c10::GetAllocator(tensor_.device().type())->allocate(storage->nbytes()));
+  storage->set_data_ptr_noswap(memory_.take(storage->nbytes()));
 }
 
 void GatheredBuffer::release() {
@@ -59,7 +60,7 @@ void GatheredBuffer::release() {
   if (allocated()) tensor_.fill_(std::numeric_limits<double>::quiet_NaN());
 #endif
   c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor_.device()));
+  memory_.give(storage->set_data_ptr(c10::DataPtr(nullptr, tensor_.device())), storage->nbytes());
   forbid_access(*storage,
                 "fsdp: this parameter is not gathered now. Call its module through the holder, module(x), not "
                 "module->forward(x), and read parameters only inside such a call");

@@ -5,21 +5,25 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "lockstep/fsdp/unit_memory.h"
+
 namespace lockstep::fsdp {
 
 class GatheredBuffer {
  public:
-  GatheredBuffer(int64_t numel, c10::ScalarType dtype, c10::Device device);
+  // `memory` outlives it.
+  GatheredBuffer(int64_t numel, c10::ScalarType dtype, c10::Device device, UnitMemory& memory);
 
   const at::Tensor& tensor() const { return tensor_; }  // [numel]
   bool allocated() const;
-  // New memory, its content undefined.
+  // Memory, its content undefined.
   void allocate();
-  // Drops the memory. Debug builds fill it with NaN first, so that a raw pointer that was
+  // Gives the memory back. Debug builds fill it with NaN first, so that a raw pointer that was
   // kept against the rules shows.
   void release();
 
  private:
+  UnitMemory& memory_;
   at::Tensor tensor_;
 };
 

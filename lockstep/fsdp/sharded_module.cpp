@@ -22,7 +22,7 @@ constexpr int64_t kAllocationBytes = 256;
 
 // One flat vector for the trainable parameters of a unit and one for its frozen ones.
 std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, const FsdpOptions& options,
-                                                    comm::Mesh& mesh) {
+                                                    comm::Mesh& mesh, UnitMemory& memory) {
   const int64_t alignment =
       options.elastic ? kAllocationBytes / static_cast<int64_t>(c10::elementSize(options.compute)) : 1;
   std::vector<std::unique_ptr<FlatShard>> shards;
@@ -35,8 +35,9 @@ std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, 
       tensors.push_back(tensor);
     }
     if (tensors.empty()) continue;
-    shards.push_back(std::make_unique<FlatShard>(
-        ShardLayout(std::move(layouts), mesh.shard_size(), alignment), std::move(tensors), options, mesh));
+    shards.push_back(
+        std::make_unique<FlatShard>(ShardLayout(std::move(layouts), mesh.shard_size(), alignment),
+                                    std::move(tensors), options, mesh, memory));
   }
   return shards;
 }
@@ -47,6 +48,7 @@ ShardedModule::ShardedModule(std::shared_ptr<torch::nn::Module> root, comm::Mesh
     : root_(std::move(root)),
       mesh_(mesh),
       options_(std::move(options)),
+      memory_(options_.device, /*keeps=*/options_.device.is_cuda()),
       schedule_(std::make_unique<Schedule>(options_, mesh_)) {
   LOCKSTEP_CHECK(!options_.grad || mesh_.world_size() == 1)
       << "gradients in a dtype of their own, summed over ranks";
@@ -58,8 +60,8 @@ ShardedModule::ShardedModule(std::shared_ptr<torch::nn::Module> root, comm::Mesh
   const auto plan = plan_units(*root_, options_.wrap);
   for (const auto& planned : plan) {
     const int index = static_cast<int>(units_.size());
-    auto unit =
-        std::make_shared<Unit>(planned.name, index, make_shards(planned, options_, mesh_), *schedule_);
+    auto unit = std::make_shared<Unit>(planned.name, index, make_shards(planned, options_, mesh_, memory_),
+                                       *schedule_);
     materialise(*unit);
     unit->watch_gradients();
     if (auto* module = dynamic_cast<nn::Module*>(planned.module)) {
@@ -219,7 +221,7 @@ int64_t ShardedModule::numel() const {
 }
 
 ShardedModule::HeldBytes ShardedModule::held_bytes() const {
-  HeldBytes held;
+  HeldBytes held{.gathered = memory_.free_bytes()};
   for (const auto& unit : units_) {
     for (const auto& shard : unit->shards()) {
       held.shards += static_cast<int64_t>(shard->shard().nbytes());
@@ -258,7 +260,10 @@ at::Tensor ShardedModule::gather_slices(const std::string& name, bool gradient) 
 
 void ShardedModule::set_last_micro_batch(bool last) { schedule_->set_last_micro_batch(last); }
 
-void ShardedModule::keep_gathered(bool keep) { schedule_->keep_gathered(keep); }
+void ShardedModule::keep_gathered(bool keep) {
+  memory_.set_lending(keep);  // the whole model is gathered for a while only
+  schedule_->keep_gathered(keep);
+}
 
 std::vector<at::Tensor> ShardedModule::gradients() const {
   std::vector<at::Tensor> result;

@@ -13,6 +13,7 @@
 
 #include "lockstep/comm/mesh.h"
 #include "lockstep/fsdp/options.h"
+#include "lockstep/fsdp/unit_memory.h"
 
 namespace torch::nn {
 class Module;
@@ -61,7 +62,8 @@ class ShardedModule {
   // Names as in named_parameters() of the root before sharding, tied ones once, in that order.
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
-  // What this rank holds now, in bytes. `gathered`: in the computing dtype, where that is not the shards.
+  // What this rank holds now, in bytes. `gathered`: in the computing dtype, where that is not the shards,
+  // with the memory that is kept for it.
   struct HeldBytes {
     int64_t shards = 0, gradients = 0, gathered = 0;
   };
@@ -112,6 +114,7 @@ class ShardedModule {
   std::shared_ptr<torch::nn::Module> root_;
   comm::Mesh& mesh_;
   FsdpOptions options_;
+  UnitMemory memory_;
   std::unique_ptr<Schedule> schedule_;
   std::vector<std::shared_ptr<Unit>> units_;
   std::vector<torch::nn::Module*> unit_modules_;
