@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "lockstep/kernels/cudnn_attention.h"
+#include "lockstep/kernels/fused_attention.h"
 #include "tests/gpu/gpu_test.h"
 
 namespace lockstep {
@@ -30,8 +30,9 @@ Heads random_heads(int64_t tokens, int64_t channels) {
   return {heads(6), heads(2), heads(2)};
 }
 
-at::Tensor run(const Heads& heads, const at::Tensor& out_grad) {
-  const auto out = nn::attention(heads.query, heads.key, heads.value, nn::AttentionMask::causal_rows());
+at::Tensor run(const Heads& heads, const at::Tensor& out_grad,
+               const nn::AttentionMask& mask = nn::AttentionMask::causal_rows()) {
+  const auto out = nn::attention(heads.query, heads.key, heads.value, mask);
   out.backward(out_grad.to(out.options()));
   return out;
 }
@@ -53,6 +54,30 @@ TEST_F(GpuAttention, HasTheResultsOfTheCpu) {
     EXPECT_LT(error(on_gpu.query.grad(), on_cpu.query.grad()), 2e-2) << tokens << " " << channels;
     EXPECT_LT(error(on_gpu.key.grad(), on_cpu.key.grad()), 2e-2) << tokens << " " << channels;
     EXPECT_LT(error(on_gpu.value.grad(), on_cpu.value.grad()), 2e-2) << tokens << " " << channels;
+  }
+}
+
+// Documents of 1, 60, 67 and 70, 50 tokens and padding: the flash kernel takes their borders, and a bias
+// where the channels do not suit it.
+TEST_F(GpuAttention, HasTheResultsOfTheCpuWhereRowsHoldDocuments) {
+  for (const int64_t channels : {64, 12}) {
+    const auto heads = random_heads(128, channels);
+    const auto ids = at::zeros({2, 128}, at::kInt);
+    ids[0].narrow(0, 1, 60).fill_(1);
+    ids[0].narrow(0, 61, 67).fill_(2);
+    ids[1].narrow(0, 70, 50).fill_(1);
+    ids[1].narrow(0, 120, 8).fill_(-1);
+    const auto on_gpu = heads.to(at::TensorOptions().device(at::kCUDA));
+    const auto on_cpu = heads.to(at::kDouble);
+    const auto mask = nn::AttentionMask::documents(ids, on_gpu.query, channels);
+    EXPECT_EQ(mask.bias.defined(), channels == 12);
+    const auto out_grad = at::randn(heads.query.sizes()).to(at::kBFloat16);
+    const auto out = run(on_gpu, out_grad, mask);
+    const auto right = run(on_cpu, out_grad, nn::AttentionMask::documents(ids, on_cpu.query, channels));
+    EXPECT_LT(error(out, right), 1e-2) << channels;
+    EXPECT_LT(error(on_gpu.query.grad(), on_cpu.query.grad()), 2e-2) << channels;
+    EXPECT_LT(error(on_gpu.key.grad(), on_cpu.key.grad()), 2e-2) << channels;
+    EXPECT_LT(error(on_gpu.value.grad(), on_cpu.value.grad()), 2e-2) << channels;
   }
 }
 

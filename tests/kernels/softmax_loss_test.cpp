@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "lockstep/kernels/cudnn_attention.h"
+#include "lockstep/kernels/fused_attention.h"
 
 namespace lockstep::kernels {
 namespace {

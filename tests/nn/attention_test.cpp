@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -19,7 +20,7 @@ at::Tensor ids(const std::vector<std::vector<int>>& rows) {
 }
 
 AttentionMask mask_of(const at::Tensor& document_ids, at::ScalarType dtype = at::kDouble) {
-  return AttentionMask::documents(document_ids, dtype, at::kCPU);
+  return AttentionMask::documents(document_ids, at::empty({0}, dtype), /*head_dim=*/4);
 }
 
 // Softmax over the visible keys, one query at a time.

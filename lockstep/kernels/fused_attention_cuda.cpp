@@ -1,4 +1,4 @@
-// The GPU's side of the operator lockstep::cudnn_attention_refusal (kernels/cudnn_attention.cpp).
+// The GPU's side of the operators of kernels/fused_attention.cpp.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/transformers/cuda/sdp_utils.h>
 #include <c10/cuda/CUDAException.h>
@@ -12,7 +12,7 @@
 namespace lockstep::kernels {
 namespace {
 
-constexpr int kHopper = 9;
+constexpr int kAmpere = 8, kHopper = 9;
 // Before it, results for lengths that 128 does not divide were wrong (pytorch/pytorch#169849).
 constexpr long kAnyLength = 91501;
 
@@ -52,9 +52,17 @@ std::string refusal_cuda(const at::Tensor& query, const at::Tensor& key, const a
   return "";
 }
 
+// As torch's own check (sdp_utils.cpp), which wants whole tensors.
+bool takes_documents_cuda(const at::Tensor& x, int64_t head_dim) {
+  constexpr int64_t kMostChannels = 256;
+  const bool is_half = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
+  return is_half && head_dim % 8 == 0 && head_dim <= kMostChannels && compute_capability(x) >= kAmpere;
+}
+
 }  // namespace
 }  // namespace lockstep::kernels
 
 TORCH_LIBRARY_IMPL(lockstep, CUDA, library) {
+  library.impl("flash_takes_documents", &lockstep::kernels::takes_documents_cuda);
   library.impl("cudnn_attention_refusal", &lockstep::kernels::refusal_cuda);
 }
