@@ -47,6 +47,7 @@ struct TrainConfig {
   int64_t micro_batch = 1;   // rows a forward on one rank
   uint64_t seed = 0;
   std::optional<int64_t> stop_after;  // steps of this start: then a checkpoint, and the end
+  bool cuda_graphs = true;            // where they work (models/decoder.h)
 };
 
 struct OptimizerConfig {
@@ -67,7 +68,7 @@ struct ScheduleConfig {
 struct PrecisionConfig {
   std::string compute;          // bf16 | fp32 | fp64; empty: bf16 on GPU, fp32 on CPU
   std::string master = "fp32";  // fp32 | bf16; fp64 compute has fp64 masters
-  std::string reduce = "fp32";  // bf16 | fp32: what gradients travel as
+  std::string reduce;           // bf16 | fp32: what gradients travel as; empty: as they are computed
 };
 
 struct ShardingConfig {

@@ -120,6 +120,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "train.stop_after",
        .field = field(&Recipe::train, &TrainConfig::stop_after),
        .range = at_least(1)},
+      {.path = "train.cuda_graphs", .field = field(&Recipe::train, &TrainConfig::cuda_graphs)},
 
       {.path = "optimizer.name",
        .field = field(&Recipe::optimizer, &OptimizerConfig::name),

@@ -49,7 +49,7 @@ void check_length(const TrainConfig& train, const Complaints& complaints) {
 }
 
 void check_batch(const Recipe& recipe, const Complaints& complaints) {
-  const auto& [steps, epochs, global, micro, seed, stop_after] = recipe.train;
+  const int64_t global = recipe.train.global_batch, micro = recipe.train.micro_batch;
   if (global % micro != 0) {
     complaints.about("train.global_batch",
                      fmt::format("train.global_batch must be a multiple of train.micro_batch "

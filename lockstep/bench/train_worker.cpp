@@ -94,7 +94,7 @@ class Worker {
       engine_.connect();
     }
     models::CausalLM model(spec_, std::make_unique<RepeatedWeights>(spec_.initializer_range));
-    model->set_recompute(recipe_.sharding.recompute == "block");
+    engine_.configure(model);
     return fsdp::fully_shard(model, engine_.mesh(), engine_.fsdp_options());
   }
 

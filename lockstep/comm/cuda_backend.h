@@ -23,8 +23,9 @@ class CudaBackend {
 
   // GPUs that this process may use (CUDA_VISIBLE_DEVICES counts).
   virtual int device_count() = 0;
-  // For this thread; a rank does it before its first tensor. Throws ConfigError when there
-  // is no such device.
+  // For this thread, with a stream of its own as the current one: the default one cannot be recorded
+  // (kernels/launch_recorder.h). A rank does it before its first tensor. Throws ConfigError when there is
+  // no such device.
   virtual void set_device(int device) = 0;
   // Collective over the group, on this thread's device (comm/nccl_communicator.h).
   virtual std::unique_ptr<Communicator> make_nccl(const Group& group) = 0;

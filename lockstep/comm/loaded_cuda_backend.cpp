@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -37,6 +38,7 @@ class LoadedCudaBackend : public CudaBackend {
     }
     at::globalContext().lazyInitDevice(at::kCUDA);
     c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+    c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
   }
 
   std::unique_ptr<Communicator> make_nccl(const Group& group) override {

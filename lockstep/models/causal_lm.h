@@ -43,6 +43,8 @@ struct CausalLMImpl : nn::Module, nn::WeightSource {
 
   // Of the decoder's layers (DecoderImpl::set_recompute).
   void set_recompute(bool on) { model_->set_recompute(on); }
+  // DecoderImpl::set_recorder.
+  void set_recorder(std::shared_ptr<nn::Recorder> recorder) { model_->set_recorder(std::move(recorder)); }
 
   const ModelSpec& spec() const { return spec_; }
   void read(const std::string& name, int64_t offset, at::Tensor out) override;

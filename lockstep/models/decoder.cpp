@@ -22,6 +22,14 @@ std::tuple<at::Tensor, at::Tensor> add_and_norm(const ResidualStream& x, nn::RMS
   return norm(x.branch, x.stream);
 }
 
+bool has_hooks_inside(const DecoderLayerImpl& layer) {
+  for (const auto& part : layer.modules(/*include_self=*/false)) {
+    const auto* module = dynamic_cast<const nn::Module*>(part.get());
+    if (module != nullptr && module->forward_hooks()) return true;
+  }
+  return false;
+}
+
 ResidualStream recomputed_layer(const DecoderLayer& layer, const ResidualStream& x,
                                 const LayerContext& context) {
   nn::Tensors inputs;
@@ -112,7 +120,7 @@ at::Tensor DecoderImpl::forward(const at::Tensor& tokens, const at::Tensor& posi
   const auto x = embed_tokens(tokens.to(device, /*non_blocking=*/true));
   const auto place = positions.to(device, /*non_blocking=*/true);
   return run_layers(x, {.rotary = nn::rotary_table(place, head_dim_, rope_theta_, x.scalar_type()),
-                        .mask = nn::AttentionMask::documents(document_ids, x.scalar_type(), device)});
+                        .mask = nn::AttentionMask::documents(document_ids, x, head_dim_)});
 }
 
 at::Tensor DecoderImpl::forward(const at::Tensor& tokens, KeyValueCache& cache) {
@@ -126,10 +134,53 @@ at::Tensor DecoderImpl::forward(const at::Tensor& tokens, KeyValueCache& cache) 
                         .cache = &cache});
 }
 
-at::Tensor DecoderImpl::run_layers(const at::Tensor& x, const LayerContext& context) {
+void DecoderImpl::set_recorder(std::shared_ptr<nn::Recorder> recorder) {
+  recorder_ = std::move(recorder);
+  parts_.assign(layers_.size(), {});
+}
+
+bool DecoderImpl::may_record(const at::Tensor& x, const LayerContext& context) {
+  const bool is_small = x.size(0) * x.size(1) <= kRecordedTokens;
+  if (!recorder_ || !recorder_->free() || !is_small || context.cache != nullptr) return false;
+  std::string why;
+  if (recompute_) why = "layers are computed again in backward (sharding.recompute)";
+  if (!context.mask.causal) why = "rows hold several documents, and attention's mask changes";
+  for (const DecoderLayer& layer : layers_)
+    if (has_hooks_inside(*layer)) why = "parts of a layer are units of their own (sharding.wrap)";
+  if (!why.empty()) recorder_->pass_over(why);
+  return why.empty();
+}
+
+ResidualStream DecoderImpl::recorded_layer(size_t index, const ResidualStream& x,
+                                           const LayerContext& context) {
+  DecoderLayer& layer = layers_[index];
+  nn::Tensors inputs;
+  collect_tensors(x, inputs);
+  const size_t carried = inputs.size();
+  inputs.insert(inputs.end(), {context.rotary.cos, context.rotary.sin});
+  const auto body = [layer = DecoderLayer(layer), carried](const nn::Tensors& in) mutable -> nn::Tensors {
+    const LayerContext same{.rotary = {in[carried], in[carried + 1]},
+                            .mask = nn::AttentionMask::causal_rows()};
+    const auto out = layer->forward(ResidualStream{in[0], carried > 1 ? in[1] : at::Tensor()}, same);
+    return {out.stream, out.branch};
+  };
+  const auto out =
+      layer->hooked([&] { return parts_[index].run(*recorder_, body, inputs, layer->parameters()); });
+  return {out[0], out[1]};
+}
+
+at::Tensor DecoderImpl::run_layers(const at::Tensor& x, LayerContext context) {
+  const bool record = may_record(x, context);
+  if (record)
+    context.rotary = {recorder_->lasting("cos", context.rotary.cos),
+                      recorder_->lasting("sin", context.rotary.sin)};
   ResidualStream residual{x, {}};
-  for (DecoderLayer& layer : layers_)
-    residual = recompute_ ? recomputed_layer(layer, residual, context) : layer(residual, context);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    DecoderLayer& layer = layers_[i];
+    residual = record       ? recorded_layer(i, residual, context)
+               : recompute_ ? recomputed_layer(layer, residual, context)
+                            : layer(residual, context);
+  }
   return std::get<1>(add_and_norm(residual, norm_));
 }
 

@@ -11,6 +11,7 @@
 #include "lockstep/models/kv_cache.h"
 #include "lockstep/nn/attention.h"
 #include "lockstep/nn/layers.h"
+#include "lockstep/nn/recorded.h"
 #include "lockstep/nn/rotary.h"
 
 namespace lockstep::models {
@@ -86,15 +87,24 @@ struct DecoderImpl : nn::Module {
   // Whether layers keep their inputs alone for backward, and are computed again there (nn/recompute.h).
   void set_recompute(bool on) { recompute_ = on; }
 
+  // Layers are recorded where the host would keep the device waiting: training forwards over at most
+  // kRecordedTokens tokens, whose rows are one document each, without set_recompute. Null: never.
+  void set_recorder(std::shared_ptr<nn::Recorder> recorder);
+  static constexpr int64_t kRecordedTokens = 4096;
+
   nn::Embedding embed_tokens{nullptr};
 
  private:
-  at::Tensor run_layers(const at::Tensor& x, const LayerContext& context);
+  at::Tensor run_layers(const at::Tensor& x, LayerContext context);
+  ResidualStream recorded_layer(size_t index, const ResidualStream& x, const LayerContext& context);
+  bool may_record(const at::Tensor& x, const LayerContext& context);
 
   int64_t head_dim_;
   double rope_theta_;
   bool recompute_ = false;
   std::vector<DecoderLayer> layers_;
+  std::shared_ptr<nn::Recorder> recorder_;
+  std::vector<nn::RecordedPart> parts_;  // of the layers
   nn::RMSNorm norm_{nullptr};
 };
 LOCKSTEP_MODULE(Decoder);

@@ -19,6 +19,15 @@ using GradientHome = std::function<at::Tensor()>;
 void set_gradient_home(const at::Tensor& parameter, GradientHome home);
 void remove_gradient_home(const at::Tensor& parameter);
 
+// While it lives, this thread's new_gradient gives fresh memory.
+class GradientHomesClosed {
+ public:
+  GradientHomesClosed();
+  ~GradientHomesClosed();
+  GradientHomesClosed(const GradientHomesClosed&) = delete;
+  GradientHomesClosed& operator=(const GradientHomesClosed&) = delete;
+};
+
 // Memory for the gradient of `parameter`, without values: its home, or fresh.
 at::Tensor new_gradient(const at::Tensor& parameter);
 

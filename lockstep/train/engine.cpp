@@ -8,6 +8,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/comm/cuda_backend.h"
+#include "lockstep/models/causal_lm.h"
 #include "lockstep/train/rendezvous_options.h"
 
 namespace lockstep::train {
@@ -74,12 +75,18 @@ fsdp::FsdpOptions Engine::fsdp_options() const {
   options.device = device_;
   options.compute = compute_;
   options.master = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.master);
-  options.reduce = compute_ == c10::kDouble ? c10::kDouble : dtype_of(recipe_.precision.reduce);
+  // Backward leaves them in the computing dtype: more digits would only be more bytes to send.
+  options.reduce = recipe_.precision.reduce.empty() ? compute_ : dtype_of(recipe_.precision.reduce);
   options.elastic = recipe_.determinism == "elastic";
   // One backward of one rank: as many digits as it computes with, half the memory and its traffic.
   if (mesh_->world_size() == 1 && plan_.accumulation == 1 && !options.elastic) options.grad = compute_;
   if (device_.is_cuda()) options.prefetch_units = options.reductions_in_flight = 1;
   return options;
+}
+
+void Engine::configure(models::CausalLM& model) const {
+  model->set_recompute(recipe_.sharding.recompute == "block");
+  if (device_.is_cuda() && recipe_.train.cuda_graphs) model->set_recorder(nn::Recorder::make());
 }
 
 comm::CudaBackend::Memory Engine::gpu_memory() const {

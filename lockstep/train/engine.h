@@ -16,6 +16,10 @@
 #include "lockstep/launch/worker_env.h"
 #include "lockstep/train/run_plan.h"
 
+namespace lockstep::models {
+class CausalLM;
+}
+
 namespace lockstep::train {
 
 class Engine {
@@ -33,6 +37,8 @@ class Engine {
   comm::Mesh& mesh() { return *mesh_; }  // after connect()
   c10::Device device() const { return device_; }
   fsdp::FsdpOptions fsdp_options() const;
+  // What the recipe says of how a language model runs: sharding.recompute, train.cuda_graphs.
+  void configure(models::CausalLM& model) const;
 
   // On a GPU.
   comm::CudaBackend::Memory gpu_memory() const;

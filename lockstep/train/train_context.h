@@ -71,7 +71,7 @@ class TrainContext {
   fsdp::Sharded<Holder> prepare_model(Holder module) {
     begin_model(*module);
     if constexpr (std::is_same_v<Holder, models::CausalLM>) {
-      module->set_recompute(recipe_.sharding.recompute == "block");
+      engine_.configure(module);
     } else {
       refuse_recompute();
     }
