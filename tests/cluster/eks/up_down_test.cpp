@@ -248,7 +248,7 @@ TEST(ExistingCluster, GetsNodesAndLosesNothingElse) {
   EXPECT_EQ(world.cluster_status, "ACTIVE");
   EXPECT_TRUE(world.node_groups.contains("system"));
   EXPECT_FALSE(world.node_groups.contains("gpu-workers"));
-  EXPECT_FALSE(world.objects.contains("RayCluster"));
+  EXPECT_FALSE(world.kubernetes.objects.contains("RayCluster"));
   EXPECT_EQ(world.idle_reservations(), 0);
 }
 
@@ -261,15 +261,15 @@ TEST(Up, WantsAPinnedImage) {
 
 TEST(Up, SaysWhatIsMissingWhenItDoesNotCome) {
   FakeWorld world;
-  world.efa_per_node = 0;
+  world.kubernetes.efa_per_node = 0;
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }),
               AllOf(HasSubstr("the GPU nodes not ready after 15 minutes"),
                     HasSubstr("node gpu-0 gives 0 of 1 EFA: the plugin")));
-  world.efa_per_node = 1;
-  world.ray_gpus = 4;
+  world.kubernetes.efa_per_node = 1;
+  world.kubernetes.ray_gpus = 4;
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }), HasSubstr("Ray sees 4 GPUs, Kubernetes gave 8"));
-  world.ray_gpus = 8;
-  world.qos = "Burstable";
+  world.kubernetes.ray_gpus = 8;
+  world.kubernetes.qos = "Burstable";
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }),
               HasSubstr("pod head is Burstable, not Guaranteed"));
 }
@@ -284,7 +284,7 @@ TEST(Up, SetsAnExpiryOnTheNodes) {
 TEST(Up, TokenOfAnOlderOperatorGoesInByStandardInput) {
   FakeWorld world;
   bring_up(world, settings("charts: {kuberay: \"1.4.0\"}\n"));
-  EXPECT_TRUE(world.objects.contains("Secret"));
+  EXPECT_TRUE(world.kubernetes.objects.contains("Secret"));
   EXPECT_THAT(world.log, Each(Not(HasSubstr("auth_token"))));
   EXPECT_THAT(world.said, Each(Not(HasSubstr("auth_token"))));
 }
