@@ -42,6 +42,8 @@ std::string condition_message(const Json& object, const std::string& condition) 
   return text_of(condition_of(object, condition), "message");
 }
 
+bool is_leaving(const Json& object) { return part_of(object, "metadata").contains("deletionTimestamp"); }
+
 bool waits_for_head(const Json& pod) {
   for (const Json& container : part_of(part_of(pod, "status"), "initContainerStatuses")) {
     if (text_of(container, "name") == "wait-gcs-ready")

@@ -229,6 +229,13 @@ CommandResult FakeWorld::ec2(const Words& argv) {
     for (const auto& [zone, room] : has_room) subnets.push_back({{"AvailabilityZone", zone}});
     return printed({{"Subnets", subnets}});
   }
+  if (verb == "describe-instances" && has(argv, "--instance-ids")) {
+    Json instances = Json::array();
+    for (auto id = std::find(argv.begin(), argv.end(), "--instance-ids") + 1;
+         id != argv.end() && !id->starts_with("--"); ++id)
+      instances.push_back({{"InstanceId", *id}, {"VpcId", "vpc-1"}});
+    return printed({{"Reservations", Json::array({{{"Instances", instances}}})}});
+  }
   if (verb == "describe-volumes") {
     Json list = Json::array();
     for (const auto& id : volumes) list.push_back({{"VolumeId", id}, {"Size", 20}, {"State", "available"}});
@@ -277,6 +284,7 @@ void FakeWorld::remove_cluster() {
   stacks.clear();
   kubernetes.charts.clear();
   kubernetes.objects.clear();
+  kubernetes.ray_pods.clear();
 }
 
 CommandResult FakeWorld::eksctl(const Command& command) {
