@@ -125,7 +125,7 @@ std::optional<CommandResult> AcceptWorld::in_pod(const Command& command, const s
       list.push_back({{"submission_id", other_job}, {"status", "RUNNING"}, {"entrypoint", "train"}});
     for (const std::string& id : running_jobs())
       list.push_back({{"submission_id", id}, {"status", "RUNNING"}});
-    return CommandResult{.out = list.dump()};
+    return CommandResult{.out = list.empty() ? "No resource in the cluster\n" : list.dump()};
   }
   if (words[0] == "python") {  // of put_folder.h
     const std::string folder = pod + " " + words.at(3);
