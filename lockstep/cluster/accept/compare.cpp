@@ -80,7 +80,7 @@ ComparedRow compare_all_reduce(const Measured& before, const Measured& after, co
 
 ComparedRow compare_step_time(const Measured& before, const Measured& after, const Allowance& allowance) {
   const auto words = [](const Measured& measured) {
-    return measured.no_training.empty() ? fmt::format("{:.4g} ms, {:.4g} tokens/s", measured.figures.step_ms,
+    return measured.no_training.empty() ? fmt::format("{:.4g} ms, {:.0f} tokens/s", measured.figures.step_ms,
                                                       measured.figures.tokens_per_s)
                                         : kNone;
   };
