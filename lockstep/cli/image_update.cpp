@@ -141,22 +141,6 @@ void print(const UpdateArguments& arguments, const Moved& moved, const Update& u
   std::cout << std::flush;
 }
 
-void require_accepted(const Update& update, const Decision& decision) {
-  if (decision.is_accepted) return;
-  std::vector<std::string> reasons;
-  for (const auto& row : decision.rows) {
-    if (!row.holds())
-      reasons.push_back(
-          fmt::format("{}: {} (before {}, after {})", row.what, row.why_not, row.before, row.after));
-  }
-  const std::string words =
-      fmt::format("image: {} is not accepted: {}", update.after.image, fmt::join(reasons, "; "));
-  if (!decision.not_back.empty()) throw CommandError(fmt::format("{}. {}", words, decision.not_back));
-  const std::string end = words + ". The cluster runs the locked image again, and the lock is as it was";
-  if (decision.is_network_refused) throw TransportError(end);
-  throw GuardError(end);
-}
-
 void print_commands(const Update& update, const UpdateArguments& arguments) {
   ClusterSession session;
   cluster::eks::Kubernetes kubernetes(session.surroundings().runner,

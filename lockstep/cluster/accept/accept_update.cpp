@@ -1,6 +1,7 @@
 #include "lockstep/cluster/accept/accept_update.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -122,6 +123,22 @@ void require_update_possible(eks::Kubernetes& kubernetes, const Update& update) 
 
 Decision accept_update(const Update& update, const eks::Surroundings& surroundings) {
   return Acceptor(update, surroundings).decide();
+}
+
+void require_accepted(const Update& update, const Decision& decision) {
+  if (decision.is_accepted) return;
+  std::vector<std::string> reasons;
+  for (const auto& row : decision.rows) {
+    if (!row.holds())
+      reasons.push_back(
+          fmt::format("{}: {} (before {}, after {})", row.what, row.why_not, row.before, row.after));
+  }
+  const std::string words =
+      fmt::format("image: {} is not accepted: {}", update.after.image, fmt::join(reasons, "; "));
+  if (!decision.not_back.empty()) throw CommandError(fmt::format("{}. {}", words, decision.not_back));
+  const std::string end = words + ". The cluster runs the locked image again, and the lock is as it was";
+  if (decision.is_network_refused) throw TransportError(end);
+  throw GuardError(end);
 }
 
 void go_back(const Update& update, const eks::Surroundings& surroundings) {

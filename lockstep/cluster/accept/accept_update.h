@@ -41,6 +41,11 @@ void require_update_possible(eks::Kubernetes& kubernetes, const Update& update);
 // throws, the lock is as it was.
 Decision accept_update(const Update& update, const eks::Surroundings& surroundings);
 
+// Returns where it was accepted. Throws with each thing that does not hold and both figures: TransportError
+// (exit code 5) when the gate refused the network, else GuardError (6); CommandError (8) when the cluster may
+// not be on the locked image.
+void require_accepted(const Update& update, const Decision& decision);
+
 // Brings the cluster to the locked image, unless it is there, and waits until Ray is ready. Throws
 // ConfigError where a job runs.
 void go_back(const Update& update, const eks::Surroundings& surroundings);

@@ -108,6 +108,22 @@ TEST(AcceptUpdate, ARefusedNetworkIsNotAccepted) {
   EXPECT_THAT(world.runs_there, ElementsAre("/fsx/runs/first-accept-1-after-training")) << "its logs stay";
 }
 
+TEST(AcceptUpdate, EachReasonBecomesItsErrorWithBothFigures) {
+  AcceptWorld network, slower;
+  network.images[kNew].training_exit_code = 5;
+  EXPECT_THROW(require_accepted(network.update(), refused(network)), TransportError);
+  slower.images[kNew].step_ms = 900;
+  const Update update = slower.update();
+  Decision decision = refused(slower);
+  EXPECT_THAT(refusal<GuardError>([&] { require_accepted(update, decision); }),
+              AllOf(HasSubstr("step time: 12.5 % slower, 5 % are allowed (before 800 ms, 81920 tokens/s, "
+                              "after 900 ms"),
+                    HasSubstr("runs the locked image again")));
+  decision.not_back = "the cluster may still run another";
+  EXPECT_THAT(refusal<CommandError>([&] { require_accepted(update, decision); }),
+              HasSubstr("the cluster may still run another"));
+}
+
 TEST(AcceptUpdate, AnotherNetworkThanBeforeIsNotAccepted) {
   AcceptWorld world;
   world.images[kNew].transport = "socket";
@@ -218,7 +234,10 @@ bool is_left_to_the_user(size_t at, eks::Failure kind, double step_ms) {
   }
   EXPECT_EQ(world.lock_text(), before);
   if (world.runs(kOld)) return false;
-  EXPECT_THAT(world.said() + decision.not_back, HasSubstr("`lockstep image update LOCK --back`")) << error;
+  EXPECT_THAT(error.empty() ? decision.not_back : world.said(),
+              AllOf(HasSubstr("the cluster may still run " + kNew),
+                    HasSubstr("`lockstep image update LOCK --back` brings it to the locked image")))
+      << error;
   go_back(world.update(), world.cloud.surroundings());
   EXPECT_TRUE(world.runs(kOld));
   return true;
