@@ -8,7 +8,9 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/capacity_search.h"
 #include "lockstep/cluster/eks/down.h"
+#include "lockstep/cluster/eks/kubernetes_object.h"
 #include "lockstep/cluster/eks/plan.h"
+#include "lockstep/cluster/eks/readiness.h"
 #include "lockstep/cluster/eks/up.h"
 #include "tests/cluster/eks/fake_world.h"
 
@@ -272,6 +274,22 @@ TEST(Up, SaysWhatIsMissingWhenItDoesNotCome) {
   world.kubernetes.qos = "Burstable";
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }),
               HasSubstr("pod head is Burstable, not Guaranteed"));
+}
+
+TEST(Readiness, SaysWhyAPluginIsWantedOnNoNode) {
+  FakeWorld world;
+  bring_up(world, settings());
+  const Deployment deployment = assumed_deployment(settings());
+  Kubernetes kubernetes(world, deployment);
+  Json nodes = list_nodes(kubernetes), sets = list_daemonsets(kubernetes);
+  EXPECT_EQ(readiness_of_nodes(nodes, sets, deployment).to_text(), "");
+  for (Json& node : nodes["items"])
+    node["spec"]["taints"] = {{{"key", "nvidia.com/gpu"}, {"value", "present"}, {"effect", "NoSchedule"}}};
+  for (Json& set : sets["items"]) set["status"]["desiredNumberScheduled"] = 0;
+  EXPECT_THAT(
+      readiness_of_nodes(nodes, sets, deployment).to_text(),
+      HasSubstr(
+          "nvidia-device-plugin: wanted on no node: on gpu-0 it does not tolerate the taint nvidia.com/gpu"));
 }
 
 TEST(Up, SetsAnExpiryOnTheNodes) {
