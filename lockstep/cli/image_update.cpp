@@ -96,6 +96,11 @@ Update update_of(const UpdateArguments& arguments, const cluster::ImageLock& bef
         "image update: --accept needs --recipe FILE: a training of yours, of which 20 steps are timed");
   const Recipe recipe = recipe_for_cluster(arguments.recipe, arguments.overrides);
   cluster::require_absolute_paths(recipe);
+  if (!recipe.run.dir.starts_with('/'))
+    throw ConfigError(fmt::format(
+        "image update: run.dir is {}: what is measured is read from a folder that Ray's head sees, such as "
+        "/fsx/runs/accept",
+        recipe.run.dir));
   const auto folder = cluster::find_package_folder(arguments.package);
   Update update{.lock_path = arguments.lock,
                 .before = before,

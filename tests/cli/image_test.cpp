@@ -156,6 +156,7 @@ TEST_F(Image, WhatAcceptCannotDoIsSaidBeforeAnybodyIsAsked) {
   write_cluster(server_.image(pushed.manifest).text());
   EXPECT_THAT(update({"--accept"}).err, HasSubstr("--accept needs --recipe FILE"));
   EXPECT_THAT(accept({"run.dir=runs/first"}).err, HasSubstr("is relative"));
+  EXPECT_THAT(accept({"run.dir=s3://lab/first"}).err, HasSubstr("from a folder that Ray's head sees"));
   EXPECT_THAT(update({"--slower", "3"}).err, HasSubstr("--slower requires --accept"));
   EXPECT_THAT(update({"--back"}).err,
               HasSubstr("nothing was changed: --yes replaces Ray's pods in lockstep"));
