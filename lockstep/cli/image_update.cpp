@@ -1,12 +1,10 @@
 // lockstep image update LOCK [--accept | --back]
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <optional>
 
 #include "lockstep/base/byte_size.h"
 #include "lockstep/base/clock.h"

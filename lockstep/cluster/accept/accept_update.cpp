@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "lockstep/base/byte_size.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/accept/idle.h"
@@ -152,14 +150,12 @@ std::string plan_text(const Update& update) {
   const eks::ClusterSettings& settings = update.settings;
   return fmt::format(
       "accepting it takes the cluster {0} in {1} for itself:\n"
-      "  1. on the locked image, as it runs: cluster doctor, an all-reduce of up to {2}, and {3} steps of "
-      "{4}\n"
+      "  1. on the locked image, as it runs: cluster doctor, an all-reduce of {2}, {3} steps of {4}\n"
       "  2. RayCluster {5}/{6} gets the new image, and all its pods are replaced\n"
       "  3. the same on the new image\n"
       "  4. where all holds, {7} is replaced; else the pods are once more, by ones of the locked image\n"
-      "measuring takes a few minutes each time, beside the {3} steps; replacing the pods as long as the "
-      "image "
-      "takes to come, {8} minutes at most\n",
+      "measuring takes a few minutes each time, beside the {3} steps; replacing the pods as long as the\n"
+      "image takes to come, {8} minutes at most\n",
       settings.name, settings.region, format_bytes(update.measure.all_reduce_bytes), kSteps,
       update.measure.recipe_path, settings.namespace_name, settings.ray_cluster, update.lock_path,
       eks::kRayLimit.count());

@@ -6,7 +6,6 @@
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/split.h"
 #include "lockstep/cluster/accept/run_figures.h"
 #include "lockstep/cluster/doctor/diagnose.h"
 #include "lockstep/cluster/job_words.h"
