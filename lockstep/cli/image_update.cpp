@@ -121,26 +121,15 @@ void print(const UpdateArguments& arguments, const Moved& moved, const Update& u
            const Decision& decision) {
   if (arguments.json) {
     Json result = to_json(moved);
-    result["accepted"] = decision.is_accepted;
-    result["comparison"] = to_json(decision.rows);
-    result["evidence"] = decision.evidence.to_json();
+    result.update(to_json(decision));
     result["lock"] = decision.is_accepted ? Json(update.lock_path) : Json();
     std::cout << result.dump(2) << std::endl;
     return;
   }
   std::cout << to_text(decision.rows);
-  if (!decision.is_accepted) {
-    std::cout << std::flush;
-    return;
-  }
-  std::cout << fmt::format("accepted: the cluster runs it, and {} says why\n", update.lock_path);
-  const auto settings = cluster::accept::settings_with(update.settings, update.after);
-  if (update.settings.image.reference.find('@') != std::string::npos)
-    std::cout << fmt::format("{} still names the former one: image.reference is now {}\n", arguments.cluster,
-                             settings.image.reference);
-  if (settings.image.ray_version != update.settings.image.ray_version)
-    std::cout << fmt::format("{} still names the former Ray: image.ray_version is now {}\n",
-                             arguments.cluster, settings.image.ray_version);
+  if (decision.is_accepted)
+    std::cout << fmt::format("accepted: the cluster runs it, and {} says why\n{}", update.lock_path,
+                             settings_to_change(update, arguments.cluster));
   std::cout << std::flush;
 }
 

@@ -139,6 +139,25 @@ void require_accepted(const Update& update, const Decision& decision) {
   throw GuardError(end);
 }
 
+Json to_json(const Decision& decision) {
+  return {{"accepted", decision.is_accepted},
+          {"comparison", to_json(decision.rows)},
+          {"evidence", decision.evidence.to_json()}};
+}
+
+std::string settings_to_change(const Update& update, const std::string& cluster_file) {
+  const eks::ImageSettings &former = update.settings.image,
+                           now = settings_with(update.settings, update.after).image;
+  std::string text;
+  if (former.is_pinned())
+    text += fmt::format("{} still names the former one: image.reference is now {}\n", cluster_file,
+                        now.reference);
+  if (former.ray_version != now.ray_version)
+    text += fmt::format("{} still names the former Ray: image.ray_version is now \"{}\"\n", cluster_file,
+                        now.ray_version);
+  return text;
+}
+
 void go_back(const Update& update, const eks::Surroundings& surroundings) {
   const eks::Deployment deployment = deployment_of(update, update.before);
   eks::Kubernetes kubernetes(surroundings.runner, deployment);

@@ -46,6 +46,12 @@ Decision accept_update(const Update& update, const eks::Surroundings& surroundin
 // not be on the locked image.
 void require_accepted(const Update& update, const Decision& decision);
 
+// For scripts: accepted, comparison, evidence.
+Json to_json(const Decision& decision);
+// Once it was accepted: what the file of settings must name now, where it names the former image by digest,
+// or another Ray; a line each.
+std::string settings_to_change(const Update& update, const std::string& cluster_file);
+
 // Brings the cluster to the locked image, unless it is there, and waits until Ray is ready. Throws
 // ConfigError where a job runs.
 void go_back(const Update& update, const eks::Surroundings& surroundings);

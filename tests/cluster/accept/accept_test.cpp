@@ -77,6 +77,29 @@ TEST(AcceptUpdate, KeepsAnImageThatIsAsGoodAndWritesDownWhy) {
   EXPECT_THAT(world.runs_there, IsEmpty());
 }
 
+TEST(AcceptUpdate, TellsAScriptWhatItTellsAPerson) {
+  AcceptWorld world;
+  world.images[kNew].all_reduce_exit_code = 6;
+  const Json json = to_json(refused(world));
+  EXPECT_EQ(json.at("accepted"), false);
+  EXPECT_EQ(json.at("comparison").at(2).at("what"), "all-reduce");
+  EXPECT_EQ(json.at("comparison").at(2).at("holds"), false);
+  EXPECT_EQ(json.at("evidence").at("before").at("all_reduce").at("bus_bandwidth_gb_per_s"), 11.25);
+  EXPECT_TRUE(json.at("evidence").at("after").at("all_reduce").is_null());
+  EXPECT_EQ(json.at("evidence").at("after").at("training").at("step_ms"), 800);
+}
+
+TEST(AcceptUpdate, SaysWhatTheSettingsMustNameThen) {
+  AcceptWorld world;
+  Update update = world.update();
+  EXPECT_EQ(settings_to_change(update, "cluster.yaml"),
+            "cluster.yaml still names the former one: image.reference is now " + kNew + "\n");
+  update.settings.image.reference = "registry.example/ray:v1.0";
+  EXPECT_EQ(settings_to_change(update, "cluster.yaml"), "");
+  update.after.components["ray"] = "2.59.0";
+  EXPECT_THAT(settings_to_change(update, "cluster.yaml"), HasSubstr("image.ray_version is now \"2.59.0\""));
+}
+
 TEST(AcceptUpdate, MeasuresTheSameOnBothWithTheRecipesOwnKeys) {
   AcceptWorld world;
   world.accept();
@@ -87,6 +110,28 @@ TEST(AcceptUpdate, MeasuresTheSameOnBothWithTheRecipesOwnKeys) {
                                            HasSubstr("run.dir=/fsx/runs/first-accept-1-before-training"),
                                            HasSubstr("run.dir=/fsx/runs/first-accept-1-after-all-reduce"),
                                            HasSubstr("run.dir=/fsx/runs/first-accept-1-after-training")));
+}
+
+TEST(AcceptUpdate, ThePlanNamesTheCommandsThatAreRun) {
+  AcceptWorld world;
+  eks::Kubernetes kubernetes(world.cloud, eks::assumed_deployment(world.update().settings));
+  const auto planned = planned_commands(kubernetes, world.update(), "cluster.yaml");
+  EXPECT_THAT(planned, ElementsAre("lockstep cluster doctor cluster.yaml", HasSubstr("--program all_reduce"),
+                                   HasSubstr("lockstep cluster submit"), HasSubstr("kubectl apply"),
+                                   HasSubstr("kubectl delete pods head worker-0 worker-1"),
+                                   "lockstep cluster doctor cluster.yaml", HasSubstr("--program all_reduce"),
+                                   HasSubstr("lockstep cluster submit")));
+  world.accept();
+  size_t num_submitted = 0;
+  for (const std::string& line : planned) {
+    if (line.starts_with("kubectl")) {
+      EXPECT_THAT(world.cloud.log, Contains(line.substr(0, line.find(" < "))));
+    } else if (const size_t keys = line.find("optimizer.lr"); keys != line.npos) {
+      EXPECT_THAT(world.submitted.at(num_submitted++),
+                  HasSubstr(line.substr(keys, line.find(" --cluster") - keys)));
+    }
+  }
+  EXPECT_EQ(num_submitted, 4);
 }
 
 TEST(AcceptUpdate, AFaultThatDoctorDidNotFindBeforeIsNotAccepted) {
