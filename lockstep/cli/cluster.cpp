@@ -55,6 +55,11 @@ void ClusterSession::pause(std::chrono::seconds time) {
   }
 }
 
+ClusterAccess::ClusterAccess(const ClusterArguments& arguments)
+    : deployment_(cluster::eks::assumed_deployment(
+          cluster::eks::ClusterSettings::load(arguments.path, arguments.overrides))),
+      kubernetes_(session_.surroundings().runner, deployment_) {}
+
 std::string today() { return utc_now().substr(0, std::string("2026-01-02").size()); }
 
 cluster::eks::Preflight look_before(const cluster::eks::ClusterSettings& settings, ClusterSession& session) {

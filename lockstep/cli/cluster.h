@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/cli/commands.h"
+#include "lockstep/cluster/eks/kubernetes.h"
 #include "lockstep/cluster/eks/preflight.h"
 #include "lockstep/cluster/eks/surroundings.h"
 #include "lockstep/launch/stop_signals.h"
@@ -35,6 +36,22 @@ class ClusterSession {
   launch::StopSignals signals_;
   cluster::ProcessRunner runner_;
   cluster::eks::Surroundings surroundings_;
+};
+
+// A cluster that is there, and kubectl on it.
+class ClusterAccess {
+ public:
+  // Reads the settings, and fetches access to the cluster. Throws ConfigError and CommandError.
+  explicit ClusterAccess(const ClusterArguments& arguments);
+
+  const cluster::eks::Deployment& deployment() const { return deployment_; }
+  const cluster::eks::Surroundings& surroundings() const { return session_.surroundings(); }
+  cluster::eks::Kubernetes& kubernetes() { return kubernetes_; }
+
+ private:
+  const cluster::eks::Deployment deployment_;
+  ClusterSession session_;
+  cluster::eks::Kubernetes kubernetes_;
 };
 
 // "2026-01-02", in UTC.

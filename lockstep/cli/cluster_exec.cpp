@@ -12,13 +12,11 @@ struct ExecArguments : ClusterArguments {
 };
 
 int exec(const ExecArguments& arguments) {
-  const auto settings = cluster::eks::ClusterSettings::load(arguments.path, arguments.overrides);
+  ClusterAccess access(arguments);
   cluster::eks::ExecRequest request = arguments.request;
   request.takes_input = request.takes_input || request.has_terminal;
-  ClusterSession session;
-  const auto deployment = cluster::eks::assumed_deployment(settings);
-  cluster::eks::Kubernetes kubernetes(session.surroundings().runner, deployment);
-  return kubernetes.kubectl_in_terminal(exec_command(kubernetes, deployment, request));
+  return access.kubernetes().kubectl_in_terminal(
+      exec_command(access.kubernetes(), access.deployment(), request));
 }
 
 }  // namespace
@@ -29,7 +27,8 @@ void add_cluster_exec(CLI::App& cluster, Action& action) {
   add_cluster_file(*command, *arguments);
   cluster::eks::ExecRequest& request = arguments->request;
   command->add_option("COMMAND", request.command, "The command, after --")->required()->type_name("");
-  // Not bare words, as elsewhere: those are the command's.
+  // Not bare words, as elsewhere: those are the command's. (CLI11 ends a command's list of words at --, and
+  // does not tell where that stood.)
   command->add_option("--set", arguments->overrides, "A setting that takes the place of the file's")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);  // one after each: else it would take -- for the end of its list

@@ -26,20 +26,17 @@ int fetch(const FetchArguments& arguments) {
         fmt::format("cluster: {} is no path that starts with a slash: give the run's run.dir, as "
                     "the pods see it. A run in a bucket: aws s3 sync",
                     arguments.run));
-  const auto settings = cluster::eks::ClusterSettings::load(arguments.cluster, {});
-  const auto deployment = cluster::eks::assumed_deployment(settings);
   const std::string target =
       arguments.output.empty() ? "runs/" + run.lexically_normal().filename().string() : arguments.output;
 
-  ClusterSession session;
-  cluster::eks::Kubernetes kubernetes(session.surroundings().runner, deployment);
-  cluster::pod::HeadPod head(kubernetes, deployment);
+  ClusterAccess access({.path = arguments.cluster});
+  cluster::pod::HeadPod head(access.kubernetes(), access.deployment());
   const auto fetched = cluster::pod::fetch_run(head,
                                                {.run = arguments.run,
                                                 .target = target,
                                                 .leave_out_checkpoints = arguments.leave_out_checkpoints,
                                                 .go_on = arguments.go_on},
-                                               session.surroundings());
+                                               access.surroundings());
   if (arguments.json) {
     const Json result = {{"version", 1},
                          {"folder", target},

@@ -15,11 +15,9 @@ struct LogsArguments : ClusterArguments {
 };
 
 int logs(const LogsArguments& arguments) {
-  const auto settings = cluster::eks::ClusterSettings::load(arguments.path, arguments.overrides);
-  ClusterSession session;
-  const auto deployment = cluster::eks::assumed_deployment(settings);
-  cluster::eks::Kubernetes kubernetes(session.surroundings().runner, deployment);
-  const int code = kubernetes.kubectl_in_terminal(logs_command(kubernetes, deployment, arguments.request));
+  ClusterAccess access(arguments);
+  const int code = access.kubernetes().kubectl_in_terminal(
+      logs_command(access.kubernetes(), access.deployment(), arguments.request));
   if (code != 0) throw CommandError(fmt::format("cluster logs: kubectl ended with exit code {}", code));
   return 0;
 }

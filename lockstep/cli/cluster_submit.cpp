@@ -90,24 +90,22 @@ int follow(PodJobs& jobs, const std::string& id, const std::string& cluster_file
 }
 
 int submit(const ClusterSubmitArguments& arguments) {
-  const auto settings = cluster::eks::ClusterSettings::load(arguments.cluster, {});
   const auto submission = submission_of(arguments);
   const auto package = package_of(arguments);
-  const auto deployment = cluster::eks::assumed_deployment(settings);
 
-  ClusterSession session;
-  cluster::CommandRunner& runner = session.surroundings().runner;
-  cluster::eks::Kubernetes kubernetes(runner, deployment);
-  cluster::pod::HeadPod head(kubernetes, deployment);
+  ClusterAccess access({.path = arguments.cluster});
+  const auto& deployment = access.deployment();
+  const auto& settings = deployment.settings;
+  cluster::pod::HeadPod head(access.kubernetes(), deployment);
   if (arguments.attach.empty()) {
-    cluster::eks::Aws aws(runner, settings.region);
-    cluster::pod::require_placement(kubernetes, aws, deployment);
+    cluster::eks::Aws aws(access.surroundings().runner, settings.region);
+    cluster::pod::require_placement(access.kubernetes(), aws, deployment);
     say(fmt::format("{} GPUs in {} pods; bringing {} into Ray's head",
                     settings.gpu_nodes.count * deployment.gpu_type().gpus, settings.gpu_nodes.count,
                     package.name));
   }
   const std::string folder_name = package.name.substr(0, package.name.rfind('.'));  // it is a zip's
-  PodJobs jobs(head, cluster::pod::put_folder(head, folder_name, package.files), session.surroundings());
+  PodJobs jobs(head, cluster::pod::put_folder(head, folder_name, package.files), access.surroundings());
   if (!arguments.attach.empty()) return follow(jobs, arguments.attach, arguments.cluster);
   try {
     jobs.submit(submission);

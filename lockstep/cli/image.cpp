@@ -1,4 +1,6 @@
-// lockstep image lock IMAGE | check LOCK | update LOCK
+// lockstep image lock IMAGE | check LOCK; update has a file of its own
+#include "lockstep/cli/image.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,10 +12,7 @@
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
-#include "lockstep/cli/commands.h"
 #include "lockstep/cluster/command_runner.h"
-#include "lockstep/cluster/image/image_changes.h"
-#include "lockstep/cluster/image/image_lock.h"
 #include "lockstep/cluster/image/resolve_image.h"
 #include "lockstep/cluster/image/running_image.h"
 
@@ -25,11 +24,6 @@ struct ImageArguments {
   std::string context, name_space, selector = "ray.io/cluster";
   bool json = false;
 };
-
-cluster::ResolvedImage resolve(const cluster::ImageReference& image, const std::string& platform) {
-  cluster::ProcessRunner runner;
-  return cluster::resolve_image(image, platform, runner);
-}
 
 // "images/ray.lock.yaml" of "public.ecr.aws/deep-learning-containers/ray:v1.0".
 std::string usual_path(const cluster::ImageReference& image) {
@@ -46,7 +40,8 @@ int lock(const ImageArguments& arguments) {
                     "or give another --output",
                     path, path));
   }
-  const cluster::ResolvedImage resolved = resolve(image, arguments.platform);
+  cluster::ProcessRunner runner;
+  const cluster::ResolvedImage resolved = cluster::resolve_image(image, arguments.platform, runner);
   const auto lock = cluster::ImageLock::of(resolved, utc_now());
   lock.save(path);
   if (arguments.json) {
@@ -69,15 +64,6 @@ int lock(const ImageArguments& arguments) {
   }
   std::cout << "written to " << path << '\n';
   return 0;
-}
-
-cluster::ImageLock load_with_image(const std::string& path) {
-  auto lock = cluster::ImageLock::load(path);
-  if (lock.image.empty() || cluster::ImageReference::parse(lock.image).digest.empty()) {
-    throw ConfigError(fmt::format("lock: {}: its image is {}: it must be REPOSITORY@sha256:...", path,
-                                  lock.image.empty() ? "not given" : "\"" + lock.image + "\""));
-  }
-  return lock;
 }
 
 Json pods_in_cluster(const ImageArguments& arguments) {
@@ -121,40 +107,6 @@ int check(const ImageArguments& arguments) {
   return 0;
 }
 
-int update(const ImageArguments& arguments) {
-  const auto before = load_with_image(arguments.lock);
-  if (before.tag.empty()) {
-    throw ConfigError(fmt::format("image: {} was locked by its digest and follows no tag: nothing can move",
-                                  arguments.lock));
-  }
-  auto image = cluster::ImageReference::parse(before.image);
-  image.digest.clear();
-  image.tag = before.tag;
-  const auto after = cluster::ImageLock::of(resolve(image, before.platform), utc_now());
-  const auto changes = cluster::image_changes(before, after);
-  if (arguments.json) {
-    Json rows = Json::array();
-    for (const auto& change : changes) {
-      rows.push_back({{"what", change.what}, {"before", change.before}, {"after", change.after}});
-    }
-    std::cout
-        << Json{{"version", 1}, {"tag", image.text()}, {"moved", !changes.empty()}, {"changes", rows}}.dump(2)
-        << '\n';
-  } else if (changes.empty()) {
-    std::cout << fmt::format("{} is still the locked image, {}\n", image.text(), before.image);
-  } else {
-    std::cout << fmt::format("{} has moved since {}\n{}\n", image.text(), before.locked,
-                             cluster::image_changes_text(changes));
-  }
-  if (!changes.empty() && cluster::is_frozen_tag(before.tag)) {
-    throw GuardError(fmt::format(
-        "image: {} has moved, though a tag of this form is published once: ask its publisher, and "
-        "keep the locked image until then",
-        image.text()));
-  }
-  return 0;
-}
-
 CLI::App* add(CLI::App& parent, Action& action, const std::shared_ptr<ImageArguments>& arguments,
               const char* name, const char* about, int (*run)(const ImageArguments&)) {
   CLI::App* command = parent.add_subcommand(name, about);
@@ -163,11 +115,20 @@ CLI::App* add(CLI::App& parent, Action& action, const std::shared_ptr<ImageArgum
   return command;
 }
 
-void add_lock(CLI::App& command, ImageArguments& arguments) {
-  command.add_option("LOCK", arguments.lock, "The lock's file, such as images/ray.lock.yaml")->required();
+}  // namespace
+
+cluster::ImageLock load_with_image(const std::string& path) {
+  auto lock = cluster::ImageLock::load(path);
+  if (lock.image.empty() || cluster::ImageReference::parse(lock.image).digest.empty()) {
+    throw ConfigError(fmt::format("lock: {}: its image is {}: it must be REPOSITORY@sha256:...", path,
+                                  lock.image.empty() ? "not given" : "\"" + lock.image + "\""));
+  }
+  return lock;
 }
 
-}  // namespace
+void add_lock(CLI::App& command, std::string& path) {
+  command.add_option("LOCK", path, "The lock's file, such as images/ray.lock.yaml")->required();
+}
 
 void add_image(CLI::App& root, Action& action) {
   CLI::App* image =
@@ -192,7 +153,7 @@ void add_image(CLI::App& root, Action& action) {
 
   CLI::App* check_command =
       add(*image, action, arguments, "check", "Compare the images that pods really run with the lock", check);
-  add_lock(*check_command, *arguments);
+  add_lock(*check_command, arguments->lock);
   check_command->add_option("-n,--namespace", arguments->name_space, "Of the pods (default: kubectl's)")
       ->type_name("NAME");
   check_command
@@ -203,13 +164,7 @@ void add_image(CLI::App& root, Action& action) {
       "Exit code 0 when all run the locked image, 6 when one does not, or runs nothing yet. Example:\n"
       "  lockstep image check images/ray.lock.yaml --namespace ray");
 
-  CLI::App* update_command = add(*image, action, arguments, "update",
-                                 "Show what the lock's tag is now, and what is new in it", update);
-  add_lock(*update_command, *arguments);
-  update_command->footer(
-      "Changes nothing. Exit code 0 whether it moved or not, 6 when a tag moved that should stay (vX.Y.Z). "
-      "Example:\n"
-      "  lockstep image update images/ray.lock.yaml");
+  add_image_update(*image, action);
 }
 
 }  // namespace lockstep::cli

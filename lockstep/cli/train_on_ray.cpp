@@ -8,10 +8,10 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/split.h"
 #include "lockstep/bench/step_times.h"
 #include "lockstep/cli/submission.h"
 #include "lockstep/cluster/job_follower.h"
+#include "lockstep/cluster/job_words.h"
 #include "lockstep/launch/stop_signals.h"
 
 namespace lockstep::cli {
@@ -29,17 +29,6 @@ std::string runtime_env_with(const Recipe& recipe, const NetworkChoice& network)
     environment["env_vars"][name] = *value;
   }
   return "ray.runtime_env=" + environment.dump();
-}
-
-// What the job said last of an error; else its last line.
-std::string last_words(const std::string& log) {
-  constexpr std::string_view kError = "lockstep: error: ";
-  std::string last = "it said nothing", error;
-  for (const std::string& line : split(log, '\n')) {
-    if (line.starts_with(kError)) error = line.substr(kError.size());
-    if (!trimmed(line).empty()) last = line;
-  }
-  return error.empty() ? last : error;
 }
 
 class RayRuns {
@@ -88,7 +77,7 @@ class RayRuns {
     }
     if (job->exit_code() != 0)
       throw CommandError(fmt::format("bench: training over {} ({}), job {}, is {}: {}", network.name,
-                                     network.words(), id, job->outcome(), last_words(log)));
+                                     network.words(), id, job->outcome(), cluster::last_words(log)));
   }
 
   std::shared_ptr<cluster::RayClient> client_;

@@ -46,6 +46,31 @@ class Image : public testing::Test {
     std::ofstream(folder_ / "pods") << Json{{"items", items}}.dump();
   }
 
+  // Settings of a cluster that runs an image, a recipe, and a package without a program.
+  void write_cluster(const std::string& image) {
+    const auto write = [&](const std::string& name, const std::string& text) {
+      std::ofstream(folder_ / name) << text;
+    };
+    write("cluster.yaml", "image: {reference: \"" + image + "\"}\n");
+    write("recipe.yaml",
+          "name: first\nmodel: {source: /fsx/model}\ntrain: {epochs: 2}\nrun: {dir: /fsx/runs/first}\n"
+          "data: {shape: text, sources: [{path: /fsx/text.jsonl}], held_out: \"0.1\"}\n"
+          "checkpoint: {interval_steps: 100}\n");
+    std::filesystem::create_directory(folder_ / "package");
+    write("package/package.json", R"({"version": 1, "torch_version": ""})");
+    write("bin/aws", "#!/bin/sh\n");
+    std::filesystem::permissions(folder_ / "bin/aws", std::filesystem::perms::owner_all);
+  }
+  Finished update(std::vector<std::string> more) {
+    more.insert(more.begin(), {"image", "update", lock_, "--cluster", folder_ / "cluster.yaml"});
+    return lockstep(more);
+  }
+  Finished accept(std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"--accept", "--recipe", folder_ / "recipe.yaml", "--package", folder_ / "package"});
+    return update(more);
+  }
+
   TemporaryFolder folder_;
   cluster::RegistryServer server_;
   cluster::Variable docker_;
@@ -95,6 +120,46 @@ TEST_F(Image, AFrozenTagThatMovedIsAnError) {
   const Finished moved = lockstep({"image", "update", lock_});
   EXPECT_EQ(moved.exit_code, 6);
   EXPECT_THAT(moved.err, AllOf(StartsWith("lockstep: error: "), HasSubstr("published once")));
+}
+
+TEST_F(Image, AcceptSaysWhatItWillDoAndDoesNothingWithoutYes) {
+  const PushedImage before = server_.push({}, tag_);
+  make_lock();
+  write_cluster(server_.image(before.manifest).text());
+  EXPECT_THAT(accept({"--yes"}).out, HasSubstr("is still the locked image"));
+  const PushedImage after = server_.push({.environment = {"A=1"}}, tag_);
+  const Finished asked = accept({});
+  EXPECT_EQ(asked.exit_code, 2);
+  EXPECT_THAT(asked.out,
+              AllOf(HasSubstr("accepting it takes the cluster lockstep in us-east-2 for itself"),
+                    HasSubstr("20 steps of " + folder_ / "recipe.yaml"), HasSubstr("30 minutes at most")));
+  EXPECT_THAT(asked.err, HasSubstr("nothing was changed: --yes does it"));
+  EXPECT_EQ(read_file(folder_ / "asked"), "") << "of kubectl";
+
+  write_pods({before.manifest});
+  const Finished dry = accept({"--dry-run", "optimizer.lr=0.01"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out,
+              AllOf(HasSubstr("lockstep cluster doctor " + folder_ / "cluster.yaml\n"),
+                    HasSubstr("lockstep cluster submit " + folder_ / "recipe.yaml optimizer.lr=0.01 "),
+                    HasSubstr("kubectl apply -f - < raycluster.yaml\n"),
+                    HasSubstr("kubectl delete pods w --namespace ray-train")));
+  EXPECT_THAT(read_file(folder_ / "asked"), testing::Not(HasSubstr("apply")));
+  write_pods({after.manifest});
+  EXPECT_EQ(accept({"--yes"}).exit_code, 6) << "not the locked one";
+  EXPECT_EQ(cluster::ImageLock::load(lock_).image, server_.image(before.manifest).text());
+}
+
+TEST_F(Image, WhatAcceptCannotDoIsSaidBeforeAnybodyIsAsked) {
+  const PushedImage pushed = server_.push({}, tag_);
+  make_lock();
+  write_cluster(server_.image(pushed.manifest).text());
+  EXPECT_THAT(update({"--accept"}).err, HasSubstr("--accept needs --recipe FILE"));
+  EXPECT_THAT(accept({"run.dir=runs/first"}).err, HasSubstr("is relative"));
+  EXPECT_THAT(accept({"run.dir=s3://lab/first"}).err, HasSubstr("from a folder that Ray's head sees"));
+  EXPECT_THAT(update({"--slower", "3"}).err, HasSubstr("--slower requires --accept"));
+  EXPECT_THAT(update({"--back"}).err,
+              HasSubstr("nothing was changed: --yes replaces Ray's pods in lockstep"));
 }
 
 TEST_F(Image, CheckComparesWhatRunsWithTheLock) {

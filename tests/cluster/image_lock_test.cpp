@@ -72,6 +72,35 @@ TEST(ImageLock, WhatIsSavedIsReadBack) {
   EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
 }
 
+ImageMeasurement measurement(const std::string& image) {
+  return {.image = image,
+          .measured = "2026-01-02T03:04:05.678Z",
+          .doctor = {.ok = 22, .faults = {"driver"}, .unknown = {"network-plugin"}},
+          .transport = "efa",
+          .evidence = "connected",
+          .ranks = 8,
+          .all_reduce_bytes = 1 << 30,
+          .bus_bandwidth = 11.5,
+          .step_ms = 812.25,
+          .tokens_per_s = 80000,
+          .losses = {2.5, 1.125, 1e-7}};
+}
+
+TEST(ImageLock, WhyItWasAcceptedIsReadBack) {
+  const TemporaryFolder folder;
+  ImageLock saved{.image = "r.example/ray@sha256:" + std::string(64, 'a')};
+  saved.accepted =
+      Acceptance{{.slower_percent = 5, .loss_percent = 0.5}, measurement("old"), measurement("new")};
+  saved.save(folder / "lock.yaml");
+  const ImageLock read = ImageLock::load(folder / "lock.yaml");
+  EXPECT_EQ(read.to_json(), saved.to_json());
+  EXPECT_EQ(read.accepted->before.losses, saved.accepted->before.losses);
+  EXPECT_EQ(read.accepted->after.doctor.faults, saved.accepted->after.doctor.faults);
+  EXPECT_THAT(refusal(R"({"version": 1, "accepted": {"slower_percent": 5}})"),
+              HasSubstr("\"accepted\" is not what `lockstep image update --accept` writes"));
+  EXPECT_THAT(refusal(R"({"version": 1, "accepted": 5})"), HasSubstr("\"accepted\" is no key"));
+}
+
 TEST(ImageLock, AFolderThatCannotBeMadeIsSaid) {
   const TemporaryFolder folder;
   std::ofstream(folder / "images") << "a file";

@@ -46,7 +46,7 @@ CommandResult EksOnBed::run(const Command& command) {
     std::string all;
     for (const auto& file : std::filesystem::directory_iterator(LOCKSTEP_KUBE_TOOLS "/crds"))
       all += read_file(file.path()) + "\n";
-    world.objects.insert("CRD");
+    world.kubernetes.objects.insert("CRD");
     return {.out = all};
   }
   CommandResult result = world.run(command);

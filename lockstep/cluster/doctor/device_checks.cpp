@@ -7,8 +7,8 @@
 #include <regex>
 
 #include "lockstep/cluster/doctor/checks.h"
-#include "lockstep/cluster/doctor/placement.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/daemonset_placement.h"
 #include "lockstep/cluster/eks/kubernetes_object.h"
 
 namespace lockstep::cluster::doctor {
@@ -24,6 +24,7 @@ using eks::name_of;
 using eks::number_of;
 using eks::part_of;
 using eks::text_of;
+using eks::why_not_placed;
 
 constexpr const char* kGpuPlugin = "nvidia-device-plugin";
 constexpr const char* kEfaPlugin = "aws-efa-k8s-device-plugin";

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/split.h"
 #include "lockstep/cluster/eks/answer.h"
 
 namespace lockstep::cluster::eks {
 namespace {
+
+// What `ray list` prints instead of an empty list (ray-project/ray, python/ray/util/state/state_cli.py).
+constexpr std::string_view kNoJobs = "No resource in the cluster";
 
 const Json& condition_of(const Json& object, const std::string& type) {
   static const Json nothing;
@@ -41,6 +46,8 @@ bool is_true(const Json& object, const std::string& condition) {
 std::string condition_message(const Json& object, const std::string& condition) {
   return text_of(condition_of(object, condition), "message");
 }
+
+bool is_leaving(const Json& object) { return part_of(object, "metadata").contains("deletionTimestamp"); }
 
 bool waits_for_head(const Json& pod) {
   for (const Json& container : part_of(part_of(pod, "status"), "initContainerStatuses")) {
@@ -111,6 +118,7 @@ std::string tag_of(const std::string& image) {
 Json list_jobs_of_ray(Kubernetes& kubernetes, const std::string& name_space, const std::string& head) {
   const std::string out = kubernetes.kubectl({"exec", head, "--namespace", name_space, "--container",
                                               "ray-head", "--", "ray", "list", "jobs", "--format", "json"});
+  if (trimmed(out) == kNoJobs) return Json::array();
   Json jobs = Json::parse(out, nullptr, /*allow_exceptions=*/false);
   if (!jobs.is_array()) throw CommandError(fmt::format("ray list jobs in {}: its answer is no list", head));
   return jobs;

@@ -25,6 +25,8 @@ bool has_gpu_label(const Json& node);
 bool is_true(const Json& object, const std::string& condition);
 std::string condition_message(const Json& object, const std::string& condition);
 
+// Whether it was told to end.
+bool is_leaving(const Json& object);
 // Why a pod is not running, in Kubernetes' own words; "" where it says nothing.
 std::string why_not_running(const Json& pod);
 // Whether it waits in KubeRay's init container for the head.

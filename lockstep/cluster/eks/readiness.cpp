@@ -7,13 +7,23 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/answer.h"
+#include "lockstep/cluster/eks/daemonset_placement.h"
 #include "lockstep/cluster/eks/kubernetes_object.h"
 #include "lockstep/cluster/manifest/ray_cluster.h"
 
 namespace lockstep::cluster::eks {
 namespace {
 
-void check_plugin(const Json& sets, const std::string& chart, const std::string& cause, int64_t count,
+// Why no node wants it, as far as one of `nodes` tells.
+std::string why_wanted_nowhere(const Json& set, const std::vector<Json>& nodes) {
+  for (const Json& node : nodes) {
+    const std::string reason = why_not_placed(set, node);
+    if (!reason.empty()) return fmt::format(": on {} {}", name_of(node), reason);
+  }
+  return "";
+}
+
+void check_plugin(const Json& sets, const std::string& chart, const std::vector<Json>& nodes, int64_t count,
                   Readiness& readiness) {
   const Json& set = daemonset_of(sets, chart);
   if (set.is_null()) {
@@ -24,7 +34,8 @@ void check_plugin(const Json& sets, const std::string& chart, const std::string&
   const int64_t desired = number_of(status, "desiredNumberScheduled"),
                 ready = number_of(status, "numberReady");
   if (desired == 0)
-    readiness.missing.push_back(fmt::format("{}: wanted on no node: {}", chart, cause));
+    readiness.missing.push_back(
+        fmt::format("{}: wanted on no node{}", chart, why_wanted_nowhere(set, nodes)));
   else if (ready < desired || desired < count)
     readiness.missing.push_back(fmt::format("{}: {} of {} ready", chart, ready, std::max(desired, count)));
 }
@@ -90,11 +101,8 @@ Readiness readiness_of_nodes(const Json& all, const Json& sets, const Deployment
                       "not know its type, or the node has no EFA interface",
                       name_of(node), efa, deployment.efa_per_pod()));
   }
-  check_plugin(sets, "nvidia-device-plugin", "the nodes lack the label nvidia.com/gpu.present=true", count,
-               readiness);
-  if (deployment.efa_per_pod() > 0)
-    check_plugin(sets, "aws-efa-k8s-device-plugin",
-                 "this version of the chart does not know the instance type", count, readiness);
+  check_plugin(sets, "nvidia-device-plugin", nodes, count, readiness);
+  if (deployment.efa_per_pod() > 0) check_plugin(sets, "aws-efa-k8s-device-plugin", nodes, count, readiness);
   return readiness;
 }
 

@@ -13,6 +13,7 @@
 #include "lockstep/cluster/eks/readiness.h"
 #include "lockstep/cluster/eks/stacks.h"
 #include "lockstep/cluster/eks/step.h"
+#include "lockstep/cluster/eks/wait_until_ready.h"
 #include "lockstep/cluster/manifest/cluster_config.h"
 #include "lockstep/cluster/manifest/network_policy.h"
 #include "lockstep/cluster/manifest/ray_cluster.h"
@@ -22,10 +23,9 @@ namespace lockstep::cluster::eks {
 namespace {
 
 using std::chrono::minutes;
-using std::chrono::seconds;
 
-constexpr seconds kPoll{10};
-constexpr minutes kNodesLimit{15}, kRayLimit{30};  // an image of 10 GB through one NAT gateway takes a while
+constexpr minutes kNodesLimit{15};
+constexpr const char* kWayOn = "`lockstep cluster up` goes on from here";
 
 std::string random_token() {
   std::random_device random;
@@ -251,7 +251,9 @@ class Maker {
     const std::string& kubeconfig = kubernetes.kubeconfig();
     run(install_chart(manifest::nvidia_plugin(deployment_), kubeconfig));
     if (settings_.uses_efa()) run(install_chart(manifest::efa_plugin(deployment_), kubeconfig));
-    wait_for("the GPU nodes", kNodesLimit, [&] { return look_at_nodes(kubernetes, deployment_); });
+    wait_until_ready(
+        surroundings_, "the GPU nodes", kNodesLimit, [&] { return look_at_nodes(kubernetes, deployment_); },
+        kWayOn);
     run(apply_ray_crds(deployment_, kubeconfig));
     run(install_chart(manifest::kuberay_operator(deployment_), kubeconfig));
     run(apply(manifest::network_policy(deployment_), "before any pod of Ray's", kubeconfig));
@@ -259,7 +261,8 @@ class Maker {
     if (!settings_.storage.fsx_id.empty())
       run(apply(manifest::fsx_volume(deployment_), "where runs live", kubeconfig));
     run(apply(manifest::ray_cluster(deployment_), "head and workers", kubeconfig));
-    wait_for("Ray", kRayLimit, [&] { return look_at_ray(kubernetes, deployment_); });
+    wait_until_ready(
+        surroundings_, "Ray", kRayLimit, [&] { return look_at_ray(kubernetes, deployment_); }, kWayOn);
     check_cuda(kubernetes, deployment_);
   }
 
@@ -277,24 +280,6 @@ class Maker {
                          {"stringData", {{"auth_token", random_token()}}}};
     surroundings_.say("Ray's token");
     kubernetes.kubectl({"apply", "-f", "-"}, yaml_text(secret));
-  }
-
-  template <typename Look>
-  void wait_for(const std::string& what, minutes limit, Look look) {
-    const auto deadline = surroundings_.now() + limit;
-    std::string said;
-    while (true) {
-      const Readiness readiness = look();
-      if (readiness.ready()) return;
-      const std::string text = readiness.to_text();
-      if (!readiness.broken.empty() || surroundings_.now() >= deadline)
-        throw CommandError(fmt::format(
-            "cluster: {} not ready{}: {}. `lockstep cluster up` goes on from here", what,
-            readiness.broken.empty() ? fmt::format(" after {} minutes", limit.count()) : "", text));
-      if (text != said) surroundings_.say(fmt::format("waiting for {}: {}", what, text));
-      said = text;
-      surroundings_.pause(kPoll);
-    }
   }
 
   const Surroundings& surroundings_;

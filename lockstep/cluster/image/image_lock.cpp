@@ -51,6 +51,15 @@ std::map<std::string, std::string> versions_from(const std::string& path, const 
   return versions;
 }
 
+Acceptance acceptance_from(const std::string& path, const Json& json) {
+  try {
+    return Acceptance::from_json(json);
+  } catch (const Json::exception& error) {
+    refuse(path,
+           fmt::format("\"accepted\" is not what `lockstep image update --accept` writes: {}", error.what()));
+  }
+}
+
 Json json_of(const std::string& path) {
   std::ifstream file(path);
   if (!file) refuse(path, "no such file, or it cannot be read");
@@ -97,6 +106,8 @@ ImageLock ImageLock::load(const std::string& path) {
       }
     } else if (key == "libraries" && value.is_object()) {
       lock.libraries = versions_from(path, "library", value, lockable_libraries());
+    } else if (key == "accepted" && value.is_object()) {
+      lock.accepted = acceptance_from(path, value);
     } else if (key != "version") {
       refuse(path, fmt::format("\"{}\" is no key of a lock, or its value is of another kind", key));
     }
@@ -114,6 +125,7 @@ Json ImageLock::to_json() const {
       json["components"][name] = found->second.empty() ? kNotStated : found->second;
   }
   if (!libraries.empty()) json["libraries"] = libraries;
+  if (accepted) json["accepted"] = accepted->to_json();
   return json;
 }
 
@@ -125,7 +137,7 @@ void ImageLock::save(const std::string& path) const {
   }
   const std::string unfinished = path + ".unfinished";
   std::ofstream file(unfinished);
-  file << "# Written by `lockstep image lock`. `lockstep image update` shows what has moved since.\n"
+  file << "# Written by `lockstep image`. `lockstep image update` shows what has moved since.\n"
        << yaml_text(to_json());
   file.close();
   if (!file) throw_io_error("write", unfinished, errno);

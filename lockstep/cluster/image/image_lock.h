@@ -9,10 +9,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lockstep/base/json.h"
+#include "lockstep/cluster/image/acceptance.h"
 #include "lockstep/cluster/image/resolve_image.h"
 
 namespace lockstep::cluster {
@@ -33,6 +35,7 @@ struct ImageLock {
   // What was found in a container of it: name -> version, or its first numbers. `lockstep doctor node`
   // compares these.
   std::map<std::string, std::string> libraries;
+  std::optional<Acceptance> accepted;  // the evidence on which the lock came to be; of `image lock` none
 
   static ImageLock of(const ResolvedImage& image, const std::string& now);
 

@@ -38,8 +38,7 @@ bool HeadPod::find() {
       eks::list_pods(kubernetes_, settings.namespace_name,
                      fmt::format("ray.io/cluster={},ray.io/node-type=head", settings.ray_cluster));
   for (const Json& pod : eks::part_of(pods, "items")) {
-    const bool is_leaving = eks::part_of(pod, "metadata").contains("deletionTimestamp");
-    if (!is_leaving && eks::text_of(eks::part_of(pod, "status"), "phase") == "Running")
+    if (!eks::is_leaving(pod) && eks::text_of(eks::part_of(pod, "status"), "phase") == "Running")
       name_ = eks::name_of(pod);
   }
   return !name_.empty();

@@ -88,6 +88,11 @@ std::optional<PodJob> PodJobs::status(const std::string& id) {
   throw CommandError(ran.words());
 }
 
+void PodJobs::stop(const std::string& id) {
+  const Ran ran = head_.run(argv({"jobs", "stop", id}));
+  if (!ran.is_good()) throw CommandError(fmt::format("cluster: job {} was not stopped: {}", id, ran.words()));
+}
+
 PodJob PodJobs::follow(const std::string& id, const std::function<void(std::string_view)>& log) {
   size_t had = 0;  // bytes of the log
   bool is_lost = false;

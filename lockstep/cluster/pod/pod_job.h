@@ -45,6 +45,8 @@ class PodJobs {
 
   // Nothing where there is no such job. Throws CommandError.
   std::optional<PodJob> status(const std::string& id);
+  // Asks it to stop: it saves a checkpoint first. Throws CommandError.
+  void stop(const std::string& id);
   // For people: "kubectl exec … jobs logs ID -f".
   std::string command_line(const std::vector<std::string>& words) const;
 

@@ -44,8 +44,8 @@ def resources_per_worker(recipe: Mapping[str, Any], use_gpu: bool) -> dict[str, 
 
 def check_room(nodes: Sequence[Node], per_worker: Mapping[str, float], fewest: int) -> None:
     """Throws Refused (usage) when fewer than `fewest` workers would fit on all nodes together."""
-    room = {node.name: node.room(per_worker) for node in nodes}
-    if sum(room.values()) >= fewest:
+    room = sum(node.room(per_worker) for node in nodes)
+    if room >= fewest:
         return
     each = ", ".join(f"{amount:g} {name}" for name, amount in per_worker.items() if amount > 0)
     have = "; ".join(
@@ -53,6 +53,6 @@ def check_room(nodes: Sequence[Node], per_worker: Mapping[str, float], fewest: i
     )
     raise Refused(
         ExitCode.USAGE,
-        f"the cluster has room for {sum(room.values())} workers of {each} each, and the run needs {fewest} ({have}). Add "
+        f"the cluster has room for {room} workers of {each} each, and the run needs {fewest} ({have}). Add "
         "nodes, lower scaling.num_workers, or set ray.resources_per_worker",
     )

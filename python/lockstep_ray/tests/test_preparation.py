@@ -73,6 +73,13 @@ def test_too_little_room_is_said_with_what_each_node_has():
     assert "head: 0 CPU, 0 GPU; w1: 2 CPU, 4 GPU" in refused.value.words
 
 
+def test_nodes_of_one_host_name_are_counted_each():
+    twins = [Node("1", "vm", {"CPU": 2.0}), Node("2", "vm", {"CPU": 2.0})]
+    check_room(twins, {"CPU": 2.0}, 2)
+    with pytest.raises(Refused):
+        check_room(twins, {"CPU": 2.0}, 3)
+
+
 def test_the_recipe_may_ask_for_other_resources():
     recipe = {"ray": {"resources_per_worker": {"CPU": 4, "fast_disk": 0.5}}}
     assert resources_per_worker(recipe, use_gpu=True) == {"CPU": 4.0, "GPU": 1.0, "fast_disk": 0.5}

@@ -7,28 +7,15 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/recipe_value.h"
 #include "lockstep/base/yaml_document.h"
+#include "tests/cluster/eks/fake_words.h"
 
 namespace lockstep::cluster::eks {
 namespace {
 
-using Words = std::vector<std::string>;
-
-CommandResult printed(const Json& json) { return {.out = json.dump()}; }
 CommandResult refused(const std::string& code, const std::string& operation, const std::string& message) {
   return {.exit_code = 254,
           .err = fmt::format("\nAn error occurred ({}) when calling the {} operation: {}\n", code, operation,
                              message)};
-}
-
-std::string option(const Words& words, const std::string& name) {
-  const auto found = std::find(words.begin(), words.end(), name);
-  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
-}
-bool has(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-bool begins(const Words& words, const Words& with) {
-  return words.size() >= with.size() && std::equal(with.begin(), with.end(), words.begin());
 }
 
 Json yaml(const std::string& text) {
@@ -89,14 +76,7 @@ CommandResult FakeWorld::answer(const Command& command) {
   if (argv[0] == "aws") return aws(argv);
   if (argv[0] == "eksctl") return eksctl(command);
   if (argv[0] == "kubectl") return kubectl(command);
-  if (begins(argv, {"helm", "version"})) return {.out = "v4.1.4+gabc\n"};
-  if (begins(argv, {"helm", "show", "crds"})) return {.out = "kind: CustomResourceDefinition\n"};
-  if (begins(argv, {"helm", "upgrade"})) {
-    if (argv[3] == "kuberay-operator" && !objects.contains("CRD"))
-      return {.exit_code = 1, .err = "no CRDs\n"};
-    charts.insert(argv[3]);
-    return {};
-  }
+  if (argv[0] == "helm") return kubernetes.helm(command);
   return {.exit_code = 127, .err = fmt::format("the fake knows no {}\n", argv[0])};
 }
 
@@ -249,6 +229,13 @@ CommandResult FakeWorld::ec2(const Words& argv) {
     for (const auto& [zone, room] : has_room) subnets.push_back({{"AvailabilityZone", zone}});
     return printed({{"Subnets", subnets}});
   }
+  if (verb == "describe-instances" && has(argv, "--instance-ids")) {
+    Json instances = Json::array();
+    for (auto id = std::find(argv.begin(), argv.end(), "--instance-ids") + 1;
+         id != argv.end() && !id->starts_with("--"); ++id)
+      instances.push_back({{"InstanceId", *id}, {"VpcId", "vpc-1"}});
+    return printed({{"Reservations", Json::array({{{"Instances", instances}}})}});
+  }
   if (verb == "describe-volumes") {
     Json list = Json::array();
     for (const auto& id : volumes) list.push_back({{"VolumeId", id}, {"Size", 20}, {"State", "available"}});
@@ -295,8 +282,9 @@ void FakeWorld::remove_cluster() {
   }
   cluster_status.clear();
   stacks.clear();
-  charts.clear();
-  objects.clear();
+  kubernetes.charts.clear();
+  kubernetes.objects.clear();
+  kubernetes.ray_pods.clear();
 }
 
 CommandResult FakeWorld::eksctl(const Command& command) {
@@ -343,75 +331,12 @@ CommandResult FakeWorld::eksctl(const Command& command) {
 }
 
 CommandResult FakeWorld::kubectl(const Command& command) {
-  const Words& argv = command.argv;
-  if (begins(argv, {"kubectl", "version"})) return {.out = R"({"clientVersion":{"gitVersion":"v1.35.2"}})"};
+  if (begins(command.argv, {"kubectl", "version"}))
+    return {.out = R"({"clientVersion":{"gitVersion":"v1.35.2"}})"};
   if (cluster_status != "ACTIVE") return {.exit_code = 1, .err = "no cluster\n"};
-  if (begins(argv, {"kubectl", "apply"})) {
-    if (command.input.find("kind: CustomResourceDefinition") != std::string::npos) objects.insert("CRD");
-    for (const std::string kind : {"NetworkPolicy", "RayCluster", "Secret", "PersistentVolumeClaim"}) {
-      if (command.input.find("kind: " + kind + "\n") != std::string::npos) objects.insert(kind);
-    }
-    return {};
-  }
-  if (begins(argv, {"kubectl", "delete"})) {
-    if (argv[2].find("rayclusters") != std::string::npos) objects.erase("RayCluster");
-    if (argv[2] == "persistentvolumeclaims") volumes.clear();
-    return {};
-  }
-  if (begins(argv, {"kubectl", "get", "customresourcedefinitions"}))
-    return {.out = objects.contains("CRD") ? "customresourcedefinition/rayclusters.ray.io\n" : ""};
-  if (begins(argv, {"kubectl", "get", "secret"}))
-    return {.out = objects.contains("Secret") ? "secret/token\n" : ""};
-  if (begins(argv, {"kubectl", "get", "services"})) return printed({{"items", Json::array()}});
-  const int64_t num_nodes = node_groups.contains("gpu-workers") ? node_groups["gpu-workers"].desired : 0;
-  const Json ready = Json::array({{{"type", "Ready"}, {"status", "True"}}});
-  if (begins(argv, {"kubectl", "get", "nodes"})) {
-    Json items = Json::array();
-    const bool has_gpus = charts.contains("nvidia-device-plugin"),
-               has_efa = charts.contains("aws-efa-k8s-device-plugin");
-    for (int64_t i = 0; i < num_nodes; ++i)
-      items.push_back(
-          {{"metadata",
-            {{"name", fmt::format("gpu-{}", i)}, {"labels", {{"nvidia.com/gpu.present", "true"}}}}},
-           {"status",
-            {{"allocatable",
-              {{"nvidia.com/gpu", has_gpus ? "4" : "0"},
-               {"vpc.amazonaws.com/efa", std::to_string(has_efa ? efa_per_node : 0)}}},
-             {"conditions", ready}}}});
-    return printed({{"items", items}});
-  }
-  if (begins(argv, {"kubectl", "get", "daemonsets"})) {
-    Json items = Json::array();
-    for (const std::string& chart : charts) {
-      if (chart == "kuberay-operator") continue;
-      items.push_back({{"metadata", {{"labels", {{"app.kubernetes.io/instance", chart}}}}},
-                       {"status", {{"desiredNumberScheduled", num_nodes}, {"numberReady", num_nodes}}}});
-    }
-    return printed({{"items", items}});
-  }
-  if (begins(argv, {"kubectl", "get", "pods"})) {
-    Json items = Json::array();
-    const std::string selector = option(argv, "--selector");
-    const auto add = [&](const std::string& name) {
-      const Json labels = {{"ray.io/cluster", "ray-train-cluster"},
-                           {"ray.io/node-type", name == "head" ? "head" : "worker"}};
-      items.push_back({{"metadata", {{"name", name}, {"labels", labels}}},
-                       {"status", {{"phase", "Running"}, {"qosClass", qos}, {"conditions", ready}}}});
-    };
-    if (objects.contains("RayCluster")) {
-      if (selector.find("node-type=worker") == selector.npos) add("head");
-      if (selector.find("node-type=head") == selector.npos) {
-        for (int64_t i = 0; i < num_nodes; ++i) add(fmt::format("worker-{}", i));
-      }
-    }
-    return printed({{"items", items}});
-  }
-  if (begins(argv, {"kubectl", "exec"})) {
-    if (has(argv, "status"))
-      return {.out = fmt::format("Resources\n 0.0/83.0 CPU\n 0.0/{}.0 GPU\n", ray_gpus)};
-    return {.out = "13.0 4\n"};
-  }
-  return {.exit_code = 1, .err = fmt::format("the fake knows no {}\n", command_line(command))};
+  if (begins(command.argv, {"kubectl", "delete", "persistentvolumeclaims"})) volumes.clear();
+  return kubernetes.kubectl(command,
+                            node_groups.contains("gpu-workers") ? node_groups["gpu-workers"].desired : 0);
 }
 
 int64_t FakeWorld::idle_reservations() const {
@@ -422,8 +347,8 @@ int64_t FakeWorld::idle_reservations() const {
 bool FakeWorld::is_whole() const {
   const auto gpu = node_groups.find("gpu-workers"), system = node_groups.find("system");
   return cluster_status == "ACTIVE" && gpu != node_groups.end() && gpu->second.status == "ACTIVE" &&
-         system != node_groups.end() && system->second.status == "ACTIVE" && charts.size() == 3 &&
-         objects.contains("RayCluster") && objects.contains("NetworkPolicy");
+         system != node_groups.end() && system->second.status == "ACTIVE" && kubernetes.charts.size() == 3 &&
+         kubernetes.objects.contains("RayCluster") && kubernetes.objects.contains("NetworkPolicy");
 }
 
 std::vector<std::string> FakeWorld::what_is_left() const {

@@ -1,5 +1,5 @@
-// AWS, eksctl, kubectl and helm as far as `cluster plan`, `up` and `down` use them, in memory: commands
-// change its state and are answered from it. One command may be made to fail.
+// AWS and eksctl as far as `cluster plan`, `up` and `down` use them, in memory, with a Kubernetes cluster for
+// kubectl and helm: commands change its state and are answered from it. One command may be made to fail.
 #pragma once
 
 #include <map>
@@ -11,6 +11,7 @@
 #include "lockstep/base/json.h"
 #include "lockstep/cluster/command_runner.h"
 #include "lockstep/cluster/eks/surroundings.h"
+#include "tests/cluster/eks/fake_kubernetes.h"
 
 namespace lockstep::cluster::eks {
 
@@ -40,9 +41,6 @@ class FakeWorld : public CommandRunner {
   std::string cluster_versions =
       R"([{"clusterVersion":"1.36","endOfStandardSupportDate":"2027-07-01","versionStatus":"STANDARD_SUPPORT"},
           {"clusterVersion":"1.34","endOfStandardSupportDate":"2026-12-02","versionStatus":"EXTENDED_SUPPORT"}])";
-  std::string qos = "Guaranteed";
-  int ray_gpus = 8;
-  int64_t efa_per_node = 1;
   bool eksctl_drops_reservation = false;
   bool leaves_things_behind = true;  // volumes, log groups, interfaces that eksctl forgets
 
@@ -60,7 +58,7 @@ class FakeWorld : public CommandRunner {
   std::string cluster_status;
   std::map<std::string, std::string> stacks;
   std::map<std::string, NodeGroup> node_groups;
-  std::set<std::string> charts, objects;  // "RayCluster", "Secret" …
+  FakeKubernetes kubernetes;
   std::set<std::string> volumes, interfaces, log_groups, schedules;
 
   int64_t idle_reservations() const;  // ours that bill though no node is in them

@@ -8,7 +8,9 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cluster/eks/capacity_search.h"
 #include "lockstep/cluster/eks/down.h"
+#include "lockstep/cluster/eks/kubernetes_object.h"
 #include "lockstep/cluster/eks/plan.h"
+#include "lockstep/cluster/eks/readiness.h"
 #include "lockstep/cluster/eks/up.h"
 #include "tests/cluster/eks/fake_world.h"
 
@@ -248,7 +250,7 @@ TEST(ExistingCluster, GetsNodesAndLosesNothingElse) {
   EXPECT_EQ(world.cluster_status, "ACTIVE");
   EXPECT_TRUE(world.node_groups.contains("system"));
   EXPECT_FALSE(world.node_groups.contains("gpu-workers"));
-  EXPECT_FALSE(world.objects.contains("RayCluster"));
+  EXPECT_FALSE(world.kubernetes.objects.contains("RayCluster"));
   EXPECT_EQ(world.idle_reservations(), 0);
 }
 
@@ -261,17 +263,33 @@ TEST(Up, WantsAPinnedImage) {
 
 TEST(Up, SaysWhatIsMissingWhenItDoesNotCome) {
   FakeWorld world;
-  world.efa_per_node = 0;
+  world.kubernetes.efa_per_node = 0;
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }),
               AllOf(HasSubstr("the GPU nodes not ready after 15 minutes"),
                     HasSubstr("node gpu-0 gives 0 of 1 EFA: the plugin")));
-  world.efa_per_node = 1;
-  world.ray_gpus = 4;
+  world.kubernetes.efa_per_node = 1;
+  world.kubernetes.ray_gpus = 4;
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }), HasSubstr("Ray sees 4 GPUs, Kubernetes gave 8"));
-  world.ray_gpus = 8;
-  world.qos = "Burstable";
+  world.kubernetes.ray_gpus = 8;
+  world.kubernetes.qos = "Burstable";
   EXPECT_THAT(refusal([&] { bring_up(world, settings()); }),
               HasSubstr("pod head is Burstable, not Guaranteed"));
+}
+
+TEST(Readiness, SaysWhyAPluginIsWantedOnNoNode) {
+  FakeWorld world;
+  bring_up(world, settings());
+  const Deployment deployment = assumed_deployment(settings());
+  Kubernetes kubernetes(world, deployment);
+  Json nodes = list_nodes(kubernetes), sets = list_daemonsets(kubernetes);
+  EXPECT_EQ(readiness_of_nodes(nodes, sets, deployment).to_text(), "");
+  for (Json& node : nodes["items"])
+    node["spec"]["taints"] = {{{"key", "nvidia.com/gpu"}, {"value", "present"}, {"effect", "NoSchedule"}}};
+  for (Json& set : sets["items"]) set["status"]["desiredNumberScheduled"] = 0;
+  EXPECT_THAT(
+      readiness_of_nodes(nodes, sets, deployment).to_text(),
+      HasSubstr(
+          "nvidia-device-plugin: wanted on no node: on gpu-0 it does not tolerate the taint nvidia.com/gpu"));
 }
 
 TEST(Up, SetsAnExpiryOnTheNodes) {
@@ -284,7 +302,7 @@ TEST(Up, SetsAnExpiryOnTheNodes) {
 TEST(Up, TokenOfAnOlderOperatorGoesInByStandardInput) {
   FakeWorld world;
   bring_up(world, settings("charts: {kuberay: \"1.4.0\"}\n"));
-  EXPECT_TRUE(world.objects.contains("Secret"));
+  EXPECT_TRUE(world.kubernetes.objects.contains("Secret"));
   EXPECT_THAT(world.log, Each(Not(HasSubstr("auth_token"))));
   EXPECT_THAT(world.said, Each(Not(HasSubstr("auth_token"))));
 }

@@ -5,10 +5,10 @@
 
 #include "lockstep/base/json.h"
 
-namespace lockstep::cluster::doctor {
+namespace lockstep::cluster::eks {
 
 // The label that its nodeSelector misses, or the taint that it does not tolerate; "" where neither is why. Of
 // affinity only what NVIDIA's and EFA's charts have is known: a label that must be one of some values.
 std::string why_not_placed(const Json& daemonset, const Json& node);
 
-}  // namespace lockstep::cluster::doctor
+}  // namespace lockstep::cluster::eks

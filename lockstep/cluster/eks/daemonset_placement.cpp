@@ -1,4 +1,4 @@
-#include "lockstep/cluster/doctor/placement.h"
+#include "lockstep/cluster/eks/daemonset_placement.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,8 @@
 #include "lockstep/cluster/eks/answer.h"
 #include "lockstep/cluster/eks/kubernetes_object.h"
 
-namespace lockstep::cluster::doctor {
+namespace lockstep::cluster::eks {
 namespace {
-
-using eks::label_of;
-using eks::part_of;
-using eks::text_of;
 
 bool tolerates(const Json& tolerations, const Json& taint) {
   return std::any_of(tolerations.begin(), tolerations.end(), [&](const Json& toleration) {
@@ -63,4 +59,4 @@ std::string why_not_placed(const Json& daemonset, const Json& node) {
   return "";
 }
 
-}  // namespace lockstep::cluster::doctor
+}  // namespace lockstep::cluster::eks
