@@ -20,7 +20,7 @@ void add_cluster_file(CLI::App& command, ClusterArguments& arguments) {
 
 void add_cluster_settings(CLI::App& command, ClusterArguments& arguments) {
   add_cluster_file(command, arguments);
-  command.add_option("KEY=VALUE", arguments.overrides, "Settings that take the place of the file's")
+  command.add_option("SETTING=VALUE", arguments.overrides, "Settings that take the place of the file's")
       ->type_name("");
 }
 

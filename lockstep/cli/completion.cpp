@@ -2,22 +2,17 @@
 #include <iostream>
 #include <string>
 
-#include "lockstep/base/recipe.h"
+#include "lockstep/base/recipe_keys.h"
 #include "lockstep/cli/commands.h"
 #include "lockstep/cli/completion_script.h"
+#include "lockstep/cluster/eks/settings_keys.h"
 
 namespace lockstep::cli {
 namespace {
 
-// The names of all keys, as an override on the command line spells them.
-void collect_keys(const Json& object, const std::string& prefix, std::vector<std::string>& keys) {
-  for (const auto& [name, value] : object.items()) {
-    if (value.is_object()) {
-      collect_keys(value, prefix + name + ".", keys);
-    } else {
-      keys.push_back(prefix + name);
-    }
-  }
+// As an override on the command line spells them.
+CompletionKeys all_keys() {
+  return {{"KEY=VALUE", paths_of(recipe_keys())}, {"SETTING=VALUE", paths_of(cluster::eks::cluster_keys())}};
 }
 
 }  // namespace
@@ -27,7 +22,7 @@ void add_completion(CLI::App& root, Action& action) {
       root.add_subcommand("completion", "Print a script that lets the shell complete commands");
   completion->require_subcommand(0, 1);
   completion->footer(
-      "It knows the commands, their options and the recipe's keys.\n\n"
+      "It knows the commands, their options, and the keys of recipes and clusters.\n\n"
       "Examples:\n"
       "  source <(lockstep completion bash)                                      this shell\n"
       "  lockstep completion bash > ~/.local/share/bash-completion/completions/lockstep\n"
@@ -38,9 +33,7 @@ void add_completion(CLI::App& root, Action& action) {
     CLI::App* shell = completion->add_subcommand(name, std::string("The script for ") + name);
     shell->callback([&root, &action, script] {
       action = [&root, script] {
-        std::vector<std::string> keys;
-        collect_keys(Recipe{}.effective(), "", keys);
-        std::cout << script(command_tree(root, keys));
+        std::cout << script(command_tree(root, all_keys()));
         return 0;
       };
     });

@@ -26,7 +26,7 @@ std::string known_paths(const std::vector<CompletionNode>& tree, const std::stri
   return result;
 }
 
-void visit(const CLI::App& app, const std::string& path, const std::vector<std::string>& keys,
+void visit(const CLI::App& app, const std::string& path, const CompletionKeys& keys,
            std::vector<CompletionNode>& tree) {
   CompletionNode node{path};
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -38,8 +38,9 @@ void visit(const CLI::App& app, const std::string& path, const std::vector<std::
     }
     node.takes_files = node.takes_files || option->get_positional();
   }
-  if (app.get_option_no_throw("KEY=VALUE") != nullptr) {
-    for (const std::string& key : keys) node.words.push_back({key + "=", ""});
+  for (const auto& [argument, names] : keys) {
+    if (app.get_option_no_throw(argument) == nullptr) continue;
+    for (const std::string& name : names) node.words.push_back({name + "=", ""});
   }
   tree.push_back(std::move(node));
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -49,9 +50,9 @@ void visit(const CLI::App& app, const std::string& path, const std::vector<std::
 
 }  // namespace
 
-std::vector<CompletionNode> command_tree(const CLI::App& root, const std::vector<std::string>& recipe_keys) {
+std::vector<CompletionNode> command_tree(const CLI::App& root, const CompletionKeys& keys) {
   std::vector<CompletionNode> tree;
-  visit(root, root.get_name(), recipe_keys, tree);
+  visit(root, root.get_name(), keys, tree);
   return tree;
 }
 

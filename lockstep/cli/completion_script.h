@@ -3,13 +3,14 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace lockstep::cli {
 
 struct CompletionWord {
-  std::string word;         // a command, "--option", or "recipe.key="
+  std::string word;         // a command, "--option", or "some.key="
   std::string description;  // one line; empty for keys
 };
 
@@ -20,9 +21,12 @@ struct CompletionNode {
   bool takes_files = false;
 };
 
-// All places, the root first. Commands with arguments take files; those with KEY=VALUE arguments
-// take `recipe_keys` too.
-std::vector<CompletionNode> command_tree(const CLI::App& root, const std::vector<std::string>& recipe_keys);
+// What may stand before the "=" of an argument, by the argument's name: "KEY=VALUE", the recipe's keys.
+using CompletionKeys = std::map<std::string, std::vector<std::string>>;
+
+// All places, the root first. Commands with arguments take files; those with arguments of these names take
+// their keys too.
+std::vector<CompletionNode> command_tree(const CLI::App& root, const CompletionKeys& keys);
 
 using CompletionScript = std::string (*)(const std::vector<CompletionNode>& tree);
 std::string bash_completion(const std::vector<CompletionNode>& tree);

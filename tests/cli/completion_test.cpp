@@ -31,6 +31,12 @@ TEST(Completion, BashOffersTheRecipesKeysWhereARecipeIsTaken) {
   EXPECT_THAT(offered("lockstep train x.yaml optimizer.l"), HasSubstr(" optimizer.lr= "));
 }
 
+TEST(Completion, BashOffersTheClustersKeysWhereItsSettingsAreTaken) {
+  EXPECT_THAT(offered("lockstep cluster plan x.yaml image.r"), HasSubstr(" image.reference= "));
+  EXPECT_THAT(offered("lockstep cluster plan x.yaml optimizer.l"), Not(HasSubstr("optimizer.lr=")));
+  EXPECT_THAT(offered("lockstep cluster submit x.yaml optimizer.l"), HasSubstr(" optimizer.lr= "));
+}
+
 class CompletionScripts : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompletionScripts, Parse) {
