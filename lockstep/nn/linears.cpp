@@ -35,16 +35,18 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
       outputs.push_back(out.view(sizes));
       saved.push_back(weight);
     }
+    // The biases, for the homes of their gradients.
+    saved.insert(saved.end(), parameters.begin() + count, parameters.end());
     context->save_for_backward(std::move(saved));
-    context->saved_data["with_bias"] = with_bias;
+    context->saved_data["layers"] = count;
     context->saved_data["sizes"] = x.sizes().vec();
     return outputs;
   }
 
   static variable_list backward(AutogradContext* context, variable_list output_grads) {
     const auto saved = context->get_saved_variables();
-    const size_t layers = saved.size() - 1;
-    const bool with_bias = context->saved_data["with_bias"].toBool();
+    const auto layers = static_cast<size_t>(context->saved_data["layers"].toInt());
+    const bool with_bias = saved.size() > 1 + layers;
     const at::Tensor& rows = saved[0];
     at::Tensor x_grad;
     variable_list weight_grads(layers), bias_grads(with_bias ? layers : 0);
@@ -59,7 +61,8 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
         weight_grads[i] = new_gradient(weight);
         product(weight_grads[i], {grad, /*transposed=*/true}, {rows});
       }
-      if (with_bias && context->needs_input_grad(1 + layers + i)) bias_grads[i] = at::sum(grad, 0);
+      if (with_bias && context->needs_input_grad(1 + layers + i))
+        bias_grads[i] = bias_gradient(saved[1 + layers + i], grad);
     }
     variable_list grads{x_grad.defined() ? x_grad.view(context->saved_data["sizes"].toIntVector()) : x_grad};
     grads.insert(grads.end(), weight_grads.begin(), weight_grads.end());
@@ -70,6 +73,11 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
 };
 
 }  // namespace
+
+at::Tensor bias_gradient(const at::Tensor& bias, const at::Tensor& out_grad) {
+  at::Tensor gradient = new_gradient(bias);
+  return at::sum_out(gradient, out_grad, at::IntArrayRef{0});
+}
 
 at::Tensor rows_of(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
 

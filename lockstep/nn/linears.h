@@ -13,6 +13,9 @@ namespace lockstep::nn {
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
                                 const std::vector<at::Tensor>& biases);
 
+// What such a layer's bias gets: the sum of out_grad [N, out] over N, in the bias' gradient_home.h.
+at::Tensor bias_gradient(const at::Tensor& bias, const at::Tensor& out_grad);
+
 // [..., in] -> [N, in], contiguous: the operand of a product.
 at::Tensor rows_of(const at::Tensor& x);
 

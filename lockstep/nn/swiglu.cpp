@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/sum.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "lockstep/kernels/product.h"
@@ -21,8 +20,7 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& gate, const at::Tensor& up,
                             const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
-    context->save_for_backward({gate, up, weight});
-    context->saved_data["with_bias"] = bias.has_value();
+    context->save_for_backward({gate, up, weight, bias.value_or(at::Tensor())});
     const at::Tensor y = rows_of(kernels::swiglu(gate, up));
     const at::Tensor out = at::empty({y.size(0), weight.size(0)}, y.options());
     product(out, {y}, {weight, /*transposed=*/true}, {.bias = bias});
@@ -43,8 +41,7 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
       grads[2] = new_gradient(weight);
       product(grads[2], {grad, /*transposed=*/true}, {rows_of(y)});
     }
-    const bool with_bias = context->saved_data["with_bias"].toBool();
-    if (with_bias && context->needs_input_grad(3)) grads[3] = at::sum(grad, 0);
+    if (saved[3].defined() && context->needs_input_grad(3)) grads[3] = bias_gradient(saved[3], grad);
     return grads;
   }
 };

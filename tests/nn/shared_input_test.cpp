@@ -3,9 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
+
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::nn {
 namespace {
@@ -36,6 +39,24 @@ std::vector<at::Tensor> gradients(const at::Tensor& x, const std::vector<Linear>
     for (const auto& parameter : layer->parameters()) take(parameter);
   }
   return result;
+}
+
+TEST(LinearEach, WritesEachGradientWhereItIsWanted) {
+  auto layers = make_layers(/*with_bias=*/true);
+  auto parameters = layers[0]->parameters();
+  for (const auto& parameter : layers[1]->parameters()) parameters.push_back(parameter);
+  std::vector<at::Tensor> homes;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    homes.push_back(at::empty_like(parameters[i]));
+    set_gradient_home(parameters[i], [home = homes[i]] { return home.view(home.sizes()); });
+  }
+  const auto x = at::randn({2, 3, 4}, at::kDouble);
+  const auto outputs = linear_each(x, {layers[0], layers[1]});
+  (outputs[0].sum() + outputs[1].sum()).backward();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    EXPECT_EQ(parameters[i].grad().const_data_ptr(), homes[i].const_data_ptr()) << i;
+    remove_gradient_home(parameters[i]);
+  }
 }
 
 TEST(LinearEach, HasTheResultsOfTheLayersOneByOne) {
