@@ -21,6 +21,8 @@ class CudaLaunchRecorder : public LaunchRecorder {
     auto launches = std::make_unique<RecordedLaunches>();
     try {
       if (!holds_pool_) {
+        // What is kept for launches one by one, as much as will be recorded, cannot be freed while recording.
+        c10::cuda::CUDACachingAllocator::emptyCache();
         auto first = std::make_unique<RecordedLaunches>();
         capture(first->graph, [&] { (void)at::zeros({1}, at::TensorOptions().device(at::kCUDA, device_)); });
         holds_pool_ = std::move(first);
