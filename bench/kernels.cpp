@@ -16,6 +16,7 @@
 
 #include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/cuda_library.h"
+#include "lockstep/comm/ordered_sum.h"
 #include "lockstep/kernels/adamw.h"
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
@@ -134,6 +135,14 @@ void optimizer(Table& table) {
   table.bytes("add_squares", 4, kShard, [&] { kernels::add_squares(digits, g, 0x1p-8); });
 }
 
+// Of two ranks' gradients of a decoder layer.
+void reduction(Table& table) {
+  constexpr int64_t kLayer = 46'797'824;
+  const auto parts = Table::random({2, kLayer / 2}, at::kBFloat16);
+  const auto sum = at::empty({kLayer / 2}, at::TensorOptions().device(at::kCUDA));
+  table.bytes("ordered_sum, two ranks", 8, kLayer / 2, [&] { comm::ordered_sum(sum, parts); });
+}
+
 void attention(Table& table, int64_t tokens) {
   const int64_t rows = tokens / kRowTokens;
   const auto heads = [&](int64_t n) {
@@ -150,6 +159,14 @@ void attention(Table& table, int64_t tokens) {
       for (const auto& x : {query, key, value}) x.mutable_grad().reset();
     });
   }
+  at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/false);
+  constexpr int64_t kDocuments = 4;  // a row, of one length
+  const auto ids = at::arange(kRowTokens).floor_divide(kRowTokens / kDocuments).to(at::kInt);
+  const auto mask = nn::AttentionMask::documents(ids.expand({rows, kRowTokens}), query, kChannels);
+  table.operations("attention, four documents a row", flops / kDocuments, [&] {
+    nn::attention(query, key, value, mask).backward(out_grad);
+    for (const auto& x : {query, key, value}) x.mutable_grad().reset();
+  });
 }
 
 }  // namespace
@@ -170,6 +187,7 @@ int main(int argc, char** argv) {
     rotary(table, tokens);
     loss(table);
     optimizer(table);
+    reduction(table);
   }
   attention(table, tokens);
 }
