@@ -32,8 +32,8 @@ test-ray: assets build ## Build and run the tests on a Ray cluster of three node
 test-ray-core: assets build ## The core of them: start, a run, a killed worker, a submission error (5 minutes)
 	ctest --preset default -L '^ray_core$$'
 
-test-kube: ## Build and run the tests on a Kubernetes control plane with KubeRay (its own build: 12 minutes, once)
-	scripts/setup --kube --ray $(SETUP_FLAGS)
+test-kube: ## Build and run the tests on a Kubernetes control plane with KubeRay (its own build: 20 minutes, once)
+	scripts/setup --kube --eks --aws --ray $(SETUP_FLAGS)
 	$(MAKE) build
 	ctest --preset default -L '^kube$$'
 

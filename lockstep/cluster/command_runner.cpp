@@ -155,10 +155,15 @@ CommandResult ProcessRunner::run(const Command& command) {
   return result;
 }
 
+std::string failure_line(const std::string& err) {
+  const size_t marked = ("\n" + err).rfind("\nError: ");
+  return marked == err.npos ? last_line(err) : trimmed(err.substr(marked, err.find('\n', marked) - marked));
+}
+
 std::string run_or_throw(CommandRunner& runner, const Command& command) {
   CommandResult result = runner.run(command);
   if (result.exit_code == 0 && !result.timed_out) return std::move(result.out);
-  const std::string said = last_line(result.err);
+  const std::string said = failure_line(result.err);
   const std::string end = result.timed_out
                               ? fmt::format("took longer than {} s", command.timeout.count() / 1000)
                               : fmt::format("ended with exit code {}", result.exit_code);

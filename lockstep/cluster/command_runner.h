@@ -53,8 +53,12 @@ class ProcessRunner : public CommandRunner {
   std::function<bool()> stop_asked_;
 };
 
+// The line of a failed program's standard error that tells why: the last one that begins with "Error: ", as
+// eksctl and Helm mark it, whatever they add below; the very last where there is none.
+std::string failure_line(const std::string& err);
+
 // Runs it and returns its standard output. Throws CommandError with the command line, how it ended and the
-// last line of its standard error, unless that was with exit code 0 in time.
+// failure_line of its standard error, unless that was with exit code 0 in time.
 std::string run_or_throw(CommandRunner& runner, const Command& command);
 
 }  // namespace lockstep::cluster

@@ -84,6 +84,14 @@ TEST(CommandLine, HasQuotesWhereAShellNeedsThem) {
             "aws ec2 --filters Name=zone,Values=a 'it'\\''s' 'a b' ''");
 }
 
+TEST(FailureLine, IsTheOneMarkedAsAnError) {
+  EXPECT_EQ(failure_line("Error: no version 1.20\nsee also: https://example.com\n"),
+            "Error: no version 1.20");
+  EXPECT_EQ(failure_line("waiting\nError: first\nError: second\n\n"), "Error: second");
+  EXPECT_EQ(failure_line("an Error: is told\nlast\n"), "last");
+  EXPECT_EQ(failure_line(""), "");
+}
+
 TEST(RunOrThrow, TellsTheCommandTheEndAndItsLastWords) {
   ProcessRunner runner;
   EXPECT_EQ(run_or_throw(runner, {.argv = {"echo", "a"}}), "a\n");

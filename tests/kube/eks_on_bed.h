@@ -18,7 +18,7 @@ class EksOnBed : public cluster::CommandRunner {
 
   cluster::CommandResult run(const cluster::Command& command) override;
 
-  // With a pause that is short, by a clock that is real.
+  // With pauses that are short, by a clock that is fast.
   cluster::eks::Surroundings surroundings();
 
   cluster::eks::FakeWorld world;

@@ -295,8 +295,8 @@ class Looker {
     }
   }
 
-  // eksctl reads what it will be given, and prints what it understood: it drops keys that it does not know in
-  // silence.
+  // eksctl reads what it will be given, and prints what it understood. It refuses a key that it does not
+  // know, but takes the reservation's in other letters (…Id) for known, and drops it in silence.
   void dry_run() {
     const Command command{.argv = {"eksctl", "create", "cluster", "-f", "-", "--dry-run"},
                           .input = manifest::whole_config(result_.deployment).to_text(),
@@ -304,7 +304,7 @@ class Looker {
     const CommandResult ran = aws_.runner().run(command);
     if (ran.exit_code != 0 || ran.timed_out) {
       return fault(
-          "eksctl", "refuses the generated settings: " + last_line(ran.err.empty() ? ran.out : ran.err),
+          "eksctl", "refuses the generated settings: " + failure_line(ran.err.empty() ? ran.out : ran.err),
           "it would refuse them for the real cluster too", "see `lockstep cluster plan FILE --out FOLDER`");
     }
     const std::string& reservation = result_.deployment.reservation;

@@ -65,16 +65,18 @@ CommandResult AwsServer::run(const Command& command) {
   Command here = command;
   here.argv[0] = kBin + "/aws";
   here.timeout = std::chrono::minutes(5);
-  for (const auto& [name, value] :
-       std::map<std::string, std::string>{{"AWS_ENDPOINT_URL", endpoint_},
-                                          {"AWS_ACCESS_KEY_ID", "key"},
-                                          {"AWS_SECRET_ACCESS_KEY", "secret"},
-                                          {"AWS_CONFIG_FILE", "/dev/null"},
-                                          {"AWS_SHARED_CREDENTIALS_FILE", "/dev/null"},
-                                          {"AWS_EC2_METADATA_DISABLED", "true"},
-                                          {"AWS_MAX_ATTEMPTS", "2"}})
-    here.env[name] = value;
+  here.env.merge(environment());
   return runner_.run(here);
+}
+
+std::map<std::string, std::string> AwsServer::environment() const {
+  return {{"AWS_ENDPOINT_URL", endpoint_},
+          {"AWS_ACCESS_KEY_ID", "key"},
+          {"AWS_SECRET_ACCESS_KEY", "secret"},
+          {"AWS_CONFIG_FILE", "/dev/null"},
+          {"AWS_SHARED_CREDENTIALS_FILE", "/dev/null"},
+          {"AWS_EC2_METADATA_DISABLED", "true"},
+          {"AWS_MAX_ATTEMPTS", "2"}};
 }
 
 void AwsServer::make_stack(const std::string& name) {

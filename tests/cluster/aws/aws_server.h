@@ -2,6 +2,7 @@
 // kubectl and helm (eks/fake_world.h) whose doings are made in that AWS as well.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ class AwsServer : public CommandRunner {
   CommandResult run(const Command& command) override;
   // `aws` with these arguments, which must succeed. Returns its output.
   std::string aws(std::vector<std::string> arguments);
+  // With which a program that AWS's libraries are in asks this server, and nobody else.
+  std::map<std::string, std::string> environment() const;
 
   FakeWorld world;  // of eksctl, kubectl and helm
 
