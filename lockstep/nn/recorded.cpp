@@ -3,6 +3,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -42,6 +43,13 @@ std::vector<int64_t> key_of(const Tensors& inputs) {
 Tensors joined(Tensors a, const Tensors& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+// In a line: torch's errors bring the way to where they arose.
+std::string words_of(const std::exception& error) {
+  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
+  const std::string words = torchs == nullptr ? error.what() : torchs->what_without_backtrace();
+  return words.substr(0, words.find('\n'));
 }
 
 // Memory that a recording writes and somebody else reads at once; not held, so that later recordings use it.
@@ -185,7 +193,7 @@ struct RecordedFunction : torch::autograd::Function<RecordedFunction> {
       recording.backward = recorder.backward_->record(
           [&] { got = back(recording.outputs, own, joined(recording.inputs, parameters)); });
     } catch (const std::exception& error) {
-      return recorder.turn_off(error.what());
+      return recorder.turn_off(words_of(error));
     }
     recording.output_gradients = std::move(own);
     recording.places_backward = places_of(parameters);
@@ -262,7 +270,7 @@ Tensors RecordedPart::run(Recorder& recorder, const Body& body, const Tensors& i
     try {
       made->forward = recorder.forward_->record([&] { made->outputs = body(made->inputs); });
     } catch (const std::exception& error) {
-      recorder.turn_off(error.what());
+      recorder.turn_off(words_of(error));
       return body(inputs);
     }
     for (const at::Tensor& x : made->outputs) recorder.keep(x);
