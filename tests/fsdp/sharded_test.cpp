@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/linear.h>
 
 #include "lockstep/base/error.h"
@@ -167,73 +166,6 @@ TEST(Sharded, AParameterUsedOnOneRankOnlyGetsThatRanksGradient) {
     EXPECT_GT(model.state().full_gradient("block1.unused").abs().sum().item<double>(), 0);
     EXPECT_EQ(model.state().full_gradient("block0.unused").abs().sum().item<double>(), 0);
   });
-}
-
-struct PairImpl : nn::Module {
-  PairImpl() {
-    first = register_module("first", nn::Linear(8, 8, /*with_bias=*/false, at::kFloat));
-    second = register_module("second", nn::Linear(8, 8, /*with_bias=*/false, at::kFloat));
-  }
-  at::Tensor forward(const at::Tensor& x) { return second(first(x)); }
-  nn::Linear first{nullptr}, second{nullptr};
-};
-LOCKSTEP_MODULE(Pair);
-
-struct StackImpl : nn::Module {
-  StackImpl() {
-    entry = register_module("entry", nn::Linear(8, 9, /*with_bias=*/false, at::kFloat));
-    torch::nn::ModuleList list;
-    for (int i = 0; i < 2; ++i) list->push_back(Pair());
-    register_module("layers", list);
-  }
-  at::Tensor forward(const at::Tensor& x) { return entry(x); }
-  nn::Linear entry{nullptr};
-};
-LOCKSTEP_MODULE(Stack);
-
-TEST(Sharded, BySizeALayerIsOneUnitThoughItsMatricesAreLargeEnough) {
-  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
-    const auto names_of = [&](int64_t min_parameters) {
-      FsdpOptions options;
-      options.wrap = wrap_by_size(min_parameters);
-      std::vector<std::string> names;
-      for (const auto& unit : fully_shard(Stack(), mesh, options).state().units()) names.push_back(unit.name);
-      return names;
-    };
-    using Names = std::vector<std::string>;
-    EXPECT_EQ(names_of(60), (Names{"(root)", "entry", "layers.0", "layers.1"}));
-    EXPECT_EQ(names_of(100), (Names{"(root)", "layers.0", "layers.1"}));
-    EXPECT_EQ(names_of(200), Names{"(root)"}) << "neither a layer nor what is in it";
-  });
-}
-
-TEST(UnitMemory, GivesTheSameBlocksForTheSameStepAgain) {
-  UnitMemory memory(c10::kCPU, /*keeps=*/true);
-  const auto step = [&] {
-    std::vector<const void*> places;
-    auto root = memory.take(64), first = memory.take(32), second = memory.take(32);
-    for (const auto* block : {&root, &first, &second}) places.push_back(block->get());
-    memory.give(std::move(second), 32);
-    memory.give(std::move(first), 32);
-    auto third = memory.take(32);
-    places.push_back(third.get());
-    memory.give(std::move(third), 32);
-    memory.give(std::move(root), 64);
-    return places;
-  };
-  step();  // may take them in another order than once they are there
-  const auto places = step();
-  EXPECT_EQ(memory.free_bytes(), 64 + 2 * 32);
-  memory.set_lending(true);
-  {
-    auto a = memory.take(32), b = memory.take(32), lent = memory.take(32);
-    memory.give(std::move(lent), 32);
-    memory.give(std::move(a), 32);
-    memory.give(std::move(b), 32);
-  }
-  memory.set_lending(false);
-  EXPECT_EQ(memory.free_bytes(), 64 + 2 * 32) << "what was lent is gone";
-  EXPECT_EQ(step(), places);
 }
 
 TEST(Sharded, EveryRankStartsFromRankZerosValues) {
