@@ -2,22 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
+
+#include "lockstep/base/median.h"
 
 namespace lockstep::train {
 namespace {
 
 // A median of fewer says little; of more, it lags behind a loss that falls.
 constexpr size_t kLeastLosses = 8, kMostLosses = 32;
-
-double median(const std::deque<double>& values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  const auto middle = sorted.begin() + static_cast<long>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -37,7 +30,7 @@ std::optional<std::string> StepGuard::reason_to_skip(double loss, double grad_no
   if (!std::isfinite(loss)) return fmt::format("the loss is {}", loss);
   if (!std::isfinite(grad_norm)) return fmt::format("the gradient norm is {}", grad_norm);
   if (config_.loss_spike > 0 && recent_losses_.size() >= kLeastLosses) {
-    const double usual = median(recent_losses_);
+    const double usual = median({recent_losses_.begin(), recent_losses_.end()});
     if (loss > config_.loss_spike * usual) {
       return fmt::format("the loss {:.4f} is above {} (guard.loss_spike) times the recent median {:.4f}",
                          loss, config_.loss_spike, usual);

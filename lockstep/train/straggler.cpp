@@ -9,8 +9,9 @@
 namespace lockstep::train {
 namespace {
 
-// Of an even number the lower one: of two ranks the faster is what the other is measured by.
-double median(std::vector<double> values) {
+// Of an even number the lower one, unlike base/median.h: of two ranks the faster is what the other is
+// measured by.
+double lower_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<long>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -28,10 +29,10 @@ record::SlowestRank slowest_of(std::span<const PhaseTimes> ranks) {
   for (size_t phase = 0; phase < kNumPhases; ++phase) {
     std::vector<double> times;
     for (const PhaseTimes& rank : ranks) times.push_back(rank[phase]);
-    behind[phase] = ranks[slowest][phase] - median(std::move(times));
+    behind[phase] = ranks[slowest][phase] - lower_median(std::move(times));
   }
   const auto phase = std::max_element(behind.begin(), behind.end()) - behind.begin();
-  return {static_cast<int>(slowest), sums[slowest], to_text(static_cast<Phase>(phase)), median(sums)};
+  return {static_cast<int>(slowest), sums[slowest], to_text(static_cast<Phase>(phase)), lower_median(sums)};
 }
 
 }  // namespace lockstep::train

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/median.h"
 #include "lockstep/base/split.h"
 
 namespace lockstep::cluster::accept {
@@ -30,12 +30,6 @@ std::string document_in(const std::string& log) {
     if (line == "}") break;
   }
   return document;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
