@@ -22,6 +22,16 @@ std::tuple<at::Tensor, at::Tensor> add_and_norm(const ResidualStream& x, nn::RMS
   return norm(x.branch, x.stream);
 }
 
+// One tensor or two, and back from the first `count` of some.
+nn::Tensors tensors_of(const ResidualStream& x) {
+  nn::Tensors tensors;
+  collect_tensors(x, tensors);
+  return tensors;
+}
+ResidualStream residual_of(const nn::Tensors& tensors, size_t count) {
+  return {tensors[0], count > 1 ? tensors[1] : at::Tensor()};
+}
+
 bool has_hooks_inside(const DecoderLayerImpl& layer) {
   for (const auto& part : layer.modules(/*include_self=*/false)) {
     const auto* module = dynamic_cast<const nn::Module*>(part.get());
@@ -32,14 +42,11 @@ bool has_hooks_inside(const DecoderLayerImpl& layer) {
 
 ResidualStream recomputed_layer(const DecoderLayer& layer, const ResidualStream& x,
                                 const LayerContext& context) {
-  nn::Tensors inputs;
-  collect_tensors(x, inputs);
-  const auto body = [layer = DecoderLayer(layer), context](const nn::Tensors& in) mutable -> nn::Tensors {
-    const auto out = layer(ResidualStream{in[0], in.size() > 1 ? in[1] : at::Tensor()}, context);
-    return {out.stream, out.branch};
+  const auto body = [layer = DecoderLayer(layer), context](const nn::Tensors& in) mutable {
+    return tensors_of(layer(residual_of(in, in.size()), context));
   };
-  const auto out = nn::recomputed(body, inputs);
-  return {out[0], out[1]};
+  const auto out = nn::recomputed(body, tensors_of(x));
+  return residual_of(out, out.size());
 }
 
 }  // namespace
@@ -154,19 +161,17 @@ bool DecoderImpl::may_record(const at::Tensor& x, const LayerContext& context) {
 ResidualStream DecoderImpl::recorded_layer(size_t index, const ResidualStream& x,
                                            const LayerContext& context) {
   DecoderLayer& layer = layers_[index];
-  nn::Tensors inputs;
-  collect_tensors(x, inputs);
+  nn::Tensors inputs = tensors_of(x);
   const size_t carried = inputs.size();
   inputs.insert(inputs.end(), {context.rotary.cos, context.rotary.sin});
-  const auto body = [layer = DecoderLayer(layer), carried](const nn::Tensors& in) mutable -> nn::Tensors {
+  const auto body = [layer = DecoderLayer(layer), carried](const nn::Tensors& in) mutable {
     const LayerContext same{.rotary = {in[carried], in[carried + 1]},
                             .mask = nn::AttentionMask::causal_rows()};
-    const auto out = layer->forward(ResidualStream{in[0], carried > 1 ? in[1] : at::Tensor()}, same);
-    return {out.stream, out.branch};
+    return tensors_of(layer->forward(residual_of(in, carried), same));
   };
   const auto out =
       layer->hooked([&] { return parts_[index].run(*recorder_, body, inputs, layer->parameters()); });
-  return {out[0], out[1]};
+  return residual_of(out, out.size());
 }
 
 at::Tensor DecoderImpl::run_layers(const at::Tensor& x, LayerContext context) {

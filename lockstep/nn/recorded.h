@@ -3,8 +3,6 @@
 // time.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,10 +11,9 @@
 #include <vector>
 
 #include "lockstep/kernels/launch_recorder.h"
+#include "lockstep/nn/recompute.h"  // Tensors
 
 namespace lockstep::nn {
-
-using Tensors = std::vector<at::Tensor>;
 
 // What the recorded parts of one model share. One thread calls forward and backward.
 class Recorder {
