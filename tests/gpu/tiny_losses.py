@@ -1,8 +1,8 @@
 """Trains examples/tiny.yaml on CPU workers and on GPUs and compares the losses, step by step.
-Each run on GPUs is done twice, with determinism: run, and must end with the same weights. So must a run whose layers are replayed
-as CUDA graphs and one whose are not, and
-runs with determinism: elastic on one GPU and two, sharded in several ways. And 200 steps in bfloat16 on one GPU must follow
-those in float32 on the CPU, with the same weights in a second run.
+Each run on GPUs is done twice, with determinism: run, and must end with the same weights. So must a run whose layers are
+replayed as CUDA graphs and one whose layers are not, and runs with determinism: elastic on one GPU and two, sharded in
+several ways. And 200 steps in bfloat16 on one GPU must follow those in float32 on the CPU, with the same weights in a
+second run.
 
   python3 tests/gpu/tiny_losses.py --lockstep build/default/bin/lockstep --examples examples
 
