@@ -14,6 +14,7 @@ constexpr const char* kCommunication = "communication";
 // The first that fits decides: our own kernels bear their file's name.
 constexpr std::pair<const char*, const char*> kWords[] = {
     {"nccl", kCommunication},    {"ordered_sum", kCommunication},
+    {"PtoP", kCommunication},  // copies from other GPUs
     {"rms_norm", "norms"},       {"sum_groups", "norms"},
     {"swiglu", "activation"},    {"rotary", "rotary"},
     {"softmax_loss", "loss"},    {"adamw", "optimizer"},

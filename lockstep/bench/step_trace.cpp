@@ -1,5 +1,6 @@
 #include "lockstep/bench/step_trace.h"
 
+#include <kineto/ActivityType.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <filesystem>
@@ -23,7 +24,9 @@ std::vector<KernelRun> trace_step(const std::string& path, const std::function<v
     throw IoError("bench: the trace cannot be written to " + path + ": is its folder there and writable?");
   std::vector<KernelRun> runs;
   for (const auto& event : result->events()) {
-    if (event.deviceType() != c10::kCUDA) continue;
+    // Torch's names for ranges of kernels, around NCCL's for example, would count these twice.
+    const auto type = static_cast<libkineto::ActivityType>(event.activityType());
+    if (event.deviceType() != c10::kCUDA || type == libkineto::ActivityType::GPU_USER_ANNOTATION) continue;
     runs.push_back(
         {event.name(), static_cast<int64_t>(event.startNs()), static_cast<int64_t>(event.endNs())});
   }

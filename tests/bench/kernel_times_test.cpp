@@ -16,6 +16,7 @@ TEST(KernelTimes, KernelsAreToldApartByTheirNames) {
       "norms");
   EXPECT_EQ(class_of_kernel("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
             "communication");
+  EXPECT_EQ(class_of_kernel("Memcpy PtoP (Device -> Device)"), "communication");
   EXPECT_EQ(class_of_kernel("Memcpy DtoD (Device -> Device)"), "copies");
   EXPECT_EQ(
       class_of_kernel("void at::native::lpnorm_cleanup<c10::BFloat16, (at::native::NormType)1, double>"),
