@@ -97,7 +97,8 @@ void norms(Table& table, int64_t tokens) {
 }
 
 void swiglu(Table& table, int64_t tokens) {
-  const auto gate = Table::random({tokens, kInner}), up = Table::random({tokens, kInner});
+  const auto columns = Table::random({tokens, 2 * kInner}).chunk(2, -1);
+  const auto &gate = columns[0], &up = columns[1];
   const auto y_grad = Table::random({tokens, kInner});
   table.bytes("swiglu", 6, gate.numel(), [&] { kernels::swiglu(gate, up); });
   table.bytes("swiglu, gradient", 12, gate.numel(), [&] { kernels::swiglu_backward(y_grad, gate, up); });
@@ -108,7 +109,8 @@ void rotary(Table& table, int64_t tokens) {
   const auto cos = Table::random({rows, 1, kRowTokens, kChannels / 2}), sin = at::randn_like(cos);
   for (const auto& [name, heads] : {std::pair{"rotary of queries", kHeads}, {"rotary of keys", kKeyHeads}}) {
     const auto x = Table::random({rows, kRowTokens, heads, kChannels}).transpose(1, 2);
-    table.bytes(name, 4, x.numel(), [&] { kernels::rotary(x, cos, sin, false); });
+    const auto y = at::empty_like(x);
+    table.bytes(name, 4, x.numel(), [&] { kernels::rotary(y, x, cos, sin, false); });
   }
 }
 

@@ -8,7 +8,8 @@ ShardLayout::ShardLayout(std::vector<ParameterLayout> parameters, int num_shards
     : parameters_(std::move(parameters)), num_shards_(num_shards) {
   int64_t end = 0;
   for (auto& parameter : parameters_) {
-    parameter.flat_offset = (end + alignment - 1) / alignment * alignment;
+    const int64_t gap = end > 0 && alignment > 1 ? 1 : 0;
+    parameter.flat_offset = (end + gap + alignment - 1) / alignment * alignment;
     end = parameter.flat_offset + parameter.numel;
     numel_ += parameter.numel;
   }

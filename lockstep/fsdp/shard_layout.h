@@ -5,8 +5,8 @@
 // across parameters, and every rank holds the same number of elements whatever divides
 // what. (The flat parameter of PyTorch's FSDP: Zhao et al. 2023, arXiv:2304.11277.)
 //
-// With an alignment each parameter starts at a multiple of it, after a gap of zeros that counts
-// in P but belongs to no parameter.
+// With an alignment each parameter starts at a multiple of it, after a gap of zeros, an element at least,
+// that counts in P but belongs to no parameter.
 #pragma once
 
 #include <cstdint>

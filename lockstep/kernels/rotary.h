@@ -15,8 +15,9 @@
 
 namespace lockstep::kernels {
 
-// x: [B, H, T, Dh], Dh even, its last dim dense; cos, sin: [B or 1, 1, T, Dh/2], contiguous, of x's type.
-// Nothing is recorded for autograd: nn::apply_rotary does. Dispatched as the operator lockstep::rotary.
-at::Tensor rotary(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse);
+// y, x: [B, H, T, Dh], Dh even, their last dims dense, apart in memory; cos, sin: [B or 1, 1, T, Dh/2],
+// contiguous, of x's type. Nothing is recorded for autograd: nn::rotary_heads does. Dispatched as the
+// operator lockstep::rotary_.
+void rotary(at::Tensor y, const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse);
 
 }  // namespace lockstep::kernels

@@ -1,5 +1,5 @@
 // The GPU's side of the operator lockstep::rotary (kernels/rotary.cpp checks the operands).
-#include <ATen/ops/empty_like.h>
+#include <ATen/core/Tensor.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -13,10 +13,9 @@ namespace {
 
 HeadStrides strides_of(const at::Tensor& x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
 
-at::Tensor rotary_cuda(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse) {
+void rotary_cuda(at::Tensor& y, const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
+                 bool inverse) {
   const c10::cuda::CUDAGuard guard(x.device());
-  at::Tensor y = at::empty_like(x);  // laid out as x, which attention then keeps
-  if (y.stride(-1) != 1) y = at::empty_like(x, x.options(), at::MemoryFormat::Contiguous);
   with_device_type(x.scalar_type(), [&]<typename T>(T) {
     const Rotary<T> op{.y = output<T>(y),
                        .x = input<T>(x),
@@ -32,10 +31,9 @@ at::Tensor rotary_cuda(const at::Tensor& x, const at::Tensor& cos, const at::Ten
                        .inverse = inverse};
     C10_CUDA_CHECK(launch_rotary(op, c10::cuda::getCurrentCUDAStream()));
   });
-  return y;
 }
 
 }  // namespace
 }  // namespace lockstep::kernels
 
-TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("rotary", &lockstep::kernels::rotary_cuda); }
+TORCH_LIBRARY_IMPL(lockstep, CUDA, library) { library.impl("rotary_", &lockstep::kernels::rotary_cuda); }

@@ -7,6 +7,7 @@
 #include <torch/library.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/kernels/wide.h"
 
 namespace lockstep::kernels {
@@ -14,7 +15,7 @@ namespace {
 
 at::Tensor swiglu_cpu(const at::Tensor& gate, const at::Tensor& up) {
   const auto g = widened(gate);
-  return (g * g.sigmoid() * widened(up)).to(gate.scalar_type());
+  return (g * g.sigmoid() * widened(up)).to(gate.scalar_type()).contiguous();
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward_cpu(const at::Tensor& y_grad,
@@ -22,14 +23,29 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward_cpu(const at::Ten
                                                                    const at::Tensor& up) {
   const auto g = widened(gate), dy = widened(y_grad);
   const auto s = g.sigmoid();
-  const auto gate_grad = dy * widened(up) * s * (1 + g * (1 - s));
-  return {gate_grad.to(gate.scalar_type()), (dy * g * s).to(up.scalar_type()), swiglu_cpu(gate, up)};
+  const auto grads = empty_columns_like({gate, up});
+  grads[0].copy_(dy * widened(up) * s * (1 + g * (1 - s)));
+  grads[1].copy_(dy * g * s);
+  return {grads[0], grads[1], swiglu_cpu(gate, up)};
 }
 
-void check(const at::Tensor& like, const at::Tensor& x) {
-  LOCKSTEP_CHECK(x.is_contiguous() && x.sizes() == like.sizes() && x.scalar_type() == like.scalar_type() &&
-                 x.device() == like.device())
-      << x.toString() << " " << x.sizes() << " beside " << like.toString() << " " << like.sizes();
+bool has_even_rows(const at::Tensor& x) {
+  int64_t rows = 1, distance = 0;
+  for (int64_t dim = x.dim() - 2; dim >= 0; --dim) {
+    if (x.size(dim) == 1) continue;
+    if (rows == 1) distance = x.stride(dim);
+    if (x.stride(dim) != distance * rows) return false;
+    rows *= x.size(dim);
+  }
+  return x.stride(-1) == 1;
+}
+
+void check(const at::Tensor& gate, const at::Tensor& up) {
+  LOCKSTEP_CHECK(gate.dim() > 0 && has_even_rows(gate) && up.sizes() == gate.sizes() &&
+                 up.strides() == gate.strides() && up.scalar_type() == gate.scalar_type() &&
+                 up.device() == gate.device())
+      << up.toString() << " " << up.sizes() << " with strides " << up.strides() << " beside "
+      << gate.toString() << " " << gate.sizes() << " with strides " << gate.strides();
 }
 
 }  // namespace
@@ -44,7 +60,6 @@ TORCH_LIBRARY_IMPL(lockstep, CPU, library) {
 }
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) {
-  check(gate, gate);
   check(gate, up);
   static const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::swiglu", "").typed<decltype(swiglu_cpu)>();
@@ -54,9 +69,10 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& y_grad,
                                                                const at::Tensor& gate, const at::Tensor& up) {
-  check(gate, y_grad);
-  check(gate, gate);
   check(gate, up);
+  LOCKSTEP_CHECK(y_grad.is_contiguous() && y_grad.sizes() == gate.sizes() &&
+                 y_grad.scalar_type() == gate.scalar_type() && y_grad.device() == gate.device())
+      << y_grad.toString() << " " << y_grad.sizes() << " for " << gate.toString() << " " << gate.sizes();
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("lockstep::swiglu_backward", "")
                              .typed<decltype(swiglu_backward_cpu)>();

@@ -66,19 +66,17 @@ AttentionImpl::AttentionImpl(const ModelSpec& spec, int64_t layer, const at::Ten
 
 at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context) {
   const auto projected = nn::linear_each(x, {q_proj_, k_proj_, v_proj_});
-  auto query = split_heads(projected[0], head_dim_);
-  auto key = split_heads(projected[1], head_dim_);
-  auto value = split_heads(projected[2], head_dim_).transpose(1, 2);
+  auto query = projected[0], key = projected[1];
   if (q_norm_) {
-    query = q_norm_(query);
-    key = k_norm_(key);
+    query = q_norm_(split_heads(query, head_dim_)).flatten(2);
+    key = k_norm_(split_heads(key, head_dim_)).flatten(2);
   }
-  // From here on [B, heads, T, Dh]; memory stays in the order in which products leave and take it.
-  query = nn::apply_rotary(query.transpose(1, 2), context.rotary);
-  key = nn::apply_rotary(key.transpose(1, 2), context.rotary);
-  if (context.cache != nullptr) std::tie(key, value) = context.cache->append(layer_, key, value);
-  const auto heads = nn::attention(query, key, value, context.mask);
-  return o_proj_(heads.transpose(1, 2).flatten(2));
+  // Memory stays in the order in which products leave and take it.
+  auto heads = nn::rotary_heads(query, key, projected[2], context.rotary, head_dim_);
+  if (context.cache != nullptr)
+    std::tie(heads.key, heads.value) = context.cache->append(layer_, heads.key, heads.value);
+  const auto attended = nn::attention(heads.query, heads.key, heads.value, context.mask);
+  return o_proj_(attended.transpose(1, 2).flatten(2));
 }
 
 GatedMLPImpl::GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& options) : Module("GatedMLP") {

@@ -1,9 +1,12 @@
 #include "lockstep/nn/gradient_home.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
 #include <map>
 #include <mutex>
+
+#include "lockstep/kernels/side_by_side.h"
 
 namespace lockstep::nn {
 namespace {
@@ -22,6 +25,19 @@ thread_local int closed = 0;
 
 const void* key_of(const at::Tensor& parameter) { return parameter.unsafeGetTensorImpl(); }
 
+// Undefined: none, or not now.
+at::Tensor lent_home(const at::Tensor& parameter) {
+  if (closed > 0) return {};
+  GradientHome home;
+  {
+    const std::lock_guard lock(homes().mutex);
+    const auto found = homes().by_parameter.find(key_of(parameter));
+    if (found == homes().by_parameter.end()) return {};
+    home = found->second;
+  }
+  return home();
+}
+
 }  // namespace
 
 void set_gradient_home(const at::Tensor& parameter, GradientHome home) {
@@ -38,14 +54,21 @@ GradientHomesClosed::GradientHomesClosed() { ++closed; }
 GradientHomesClosed::~GradientHomesClosed() { --closed; }
 
 at::Tensor new_gradient(const at::Tensor& parameter) {
-  GradientHome home;
-  if (closed == 0) {
-    const std::lock_guard lock(homes().mutex);
-    const auto found = homes().by_parameter.find(key_of(parameter));
-    if (found != homes().by_parameter.end()) home = found->second;
+  const at::Tensor home = lent_home(parameter);
+  return home.defined() ? home : at::empty_like(parameter);
+}
+
+at::Tensor new_joint_gradient(at::TensorList parameters) {
+  auto sizes = parameters.front().sizes().vec();
+  sizes[0] = 0;
+  std::vector<at::Tensor> lent;
+  for (const at::Tensor& parameter : parameters) {
+    sizes[0] += parameter.size(0);
+    if (const at::Tensor home = lent_home(parameter); home.defined()) lent.push_back(home);
   }
-  const at::Tensor memory = home ? home() : at::Tensor();
-  return memory.defined() ? memory : at::empty_like(parameter);
+  if (lent.size() == parameters.size())
+    if (const auto joined = kernels::joined_rows(lent)) return *joined;
+  return at::empty(sizes, parameters.front().options());
 }
 
 }  // namespace lockstep::nn

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <vector>
 
 namespace lockstep::nn {
 
@@ -30,5 +31,9 @@ class GradientHomesClosed {
 
 // Memory for the gradient of `parameter`, without values: its home, or fresh.
 at::Tensor new_gradient(const at::Tensor& parameter);
+
+// The same for several parameters [n_i, ...], as one tensor [sum of n_i, ...]: their homes where these lie
+// side by side, else fresh.
+at::Tensor new_joint_gradient(at::TensorList parameters);
 
 }  // namespace lockstep::nn

@@ -1,5 +1,6 @@
 #include "lockstep/nn/linears.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sum.h>
@@ -7,6 +8,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/kernels/product.h"
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::nn {
@@ -16,27 +18,48 @@ using kernels::product;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Layers computed as one: all of them where their parameters lie side by side, else one.
+struct Joint {
+  size_t begin, end;  // of the layers
+  at::Tensor weight;  // [sum of out_i, in]
+  std::optional<at::Tensor> bias;
+};
+
+std::vector<Joint> joints_of(at::TensorList weights, at::TensorList biases) {
+  const auto weight = kernels::joined_rows(weights);
+  const auto bias = biases.empty() ? std::nullopt : kernels::joined_rows(biases);
+  if (weight && (biases.empty() || bias)) return {{0, weights.size(), *weight, bias}};
+  std::vector<Joint> joints;
+  for (size_t i = 0; i < weights.size(); ++i)
+    joints.push_back({i, i + 1, weights[i], biases.empty() ? std::nullopt : std::optional(biases[i])});
+  return joints;
+}
+
+std::vector<int64_t> first_sizes(at::TensorList tensors) {
+  std::vector<int64_t> sizes;
+  for (const at::Tensor& tensor : tensors) sizes.push_back(tensor.size(0));
+  return sizes;
+}
+
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
   // parameters: the weights, then the biases if there are any. A list of another type is not seen as inputs.
   static variable_list forward(AutogradContext* context, const at::Tensor& x, at::TensorList parameters,
                                int64_t count) {
     const auto layers = static_cast<size_t>(count);
-    const bool with_bias = parameters.size() > layers;
+    const auto weights = parameters.slice(0, layers), biases = parameters.slice(layers);
     const at::Tensor rows = rows_of(x);  // [N, in]
     auto sizes = x.sizes().vec();
     variable_list saved{rows}, outputs;
-    for (size_t i = 0; i < layers; ++i) {
-      const at::Tensor& weight = parameters[i];
-      const at::Tensor out = at::empty({rows.size(0), weight.size(0)}, x.options());
-      product(out, {rows}, {weight, /*transposed=*/true},
-              {.bias = with_bias ? std::optional(parameters[layers + i]) : std::nullopt});
-      sizes.back() = weight.size(0);
-      outputs.push_back(out.view(sizes));
-      saved.push_back(weight);
+    for (const Joint& joint : joints_of(weights, biases)) {
+      sizes.back() = joint.weight.size(0);
+      const at::Tensor out = at::empty(sizes, x.options());
+      product(rows_of(out), {rows}, {joint.weight, /*transposed=*/true}, {.bias = joint.bias});
+      const auto widths = first_sizes(weights.slice(joint.begin, joint.end - joint.begin));
+      for (const at::Tensor& columns : out.split_with_sizes(widths, -1)) outputs.push_back(columns);
     }
     // The biases, for the homes of their gradients.
-    saved.insert(saved.end(), parameters.begin() + count, parameters.end());
+    saved.insert(saved.end(), parameters.begin(), parameters.end());
     context->save_for_backward(std::move(saved));
     context->saved_data["layers"] = count;
     context->saved_data["sizes"] = x.sizes().vec();
@@ -46,36 +69,47 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
   static variable_list backward(AutogradContext* context, variable_list output_grads) {
     const auto saved = context->get_saved_variables();
     const auto layers = static_cast<size_t>(context->saved_data["layers"].toInt());
-    const bool with_bias = saved.size() > 1 + layers;
     const at::Tensor& rows = saved[0];
+    const auto weights = at::TensorList(saved).slice(1, layers),
+               biases = at::TensorList(saved).slice(1 + layers);
     at::Tensor x_grad;
-    variable_list weight_grads(layers), bias_grads(with_bias ? layers : 0);
-    for (size_t i = 0; i < layers; ++i) {
-      const at::Tensor grad = rows_of(output_grads[i]), &weight = saved[1 + i];  // [N, out]
+    variable_list grads(1 + weights.size() + biases.size() + 1);  // the last one for `count`
+    for (const Joint& joint : joints_of(weights, biases)) {
+      const size_t count = joint.end - joint.begin;
+      const auto parts = at::TensorList(output_grads).slice(joint.begin, count);
+      const auto joined = kernels::joined_columns(parts);
+      const at::Tensor grad = rows_of(joined ? *joined : at::cat(parts, -1));  // [N, sum of out_i]
       if (context->needs_input_grad(0)) {
         const bool is_first = !x_grad.defined();
         if (is_first) x_grad = at::empty_like(rows);
-        product(x_grad, {grad}, {weight}, {.accumulate = !is_first});
+        product(x_grad, {grad}, {joint.weight}, {.accumulate = !is_first});
       }
-      if (context->needs_input_grad(1 + i)) {
-        weight_grads[i] = new_gradient(weight);
-        product(weight_grads[i], {grad, /*transposed=*/true}, {rows});
-      }
-      if (with_bias && context->needs_input_grad(1 + layers + i))
-        bias_grads[i] = bias_gradient(saved[1 + layers + i], grad);
+      // What `make` makes of some parameters, whose inputs begin at `first`, goes to those that want it.
+      const auto share = [&](at::TensorList all, size_t first, const auto& make) {
+        const auto own = all.slice(joint.begin, count);
+        bool wanted = false;
+        for (size_t i = 0; i < count; ++i) wanted |= context->needs_input_grad(first + joint.begin + i);
+        if (!wanted) return;
+        const auto pieces = make(own).split_with_sizes(first_sizes(own), 0);
+        for (size_t i = 0; i < count; ++i)
+          if (context->needs_input_grad(first + joint.begin + i)) grads[first + joint.begin + i] = pieces[i];
+      };
+      share(weights, 1, [&](at::TensorList own) {
+        const at::Tensor weight_grad = new_joint_gradient(own);
+        product(weight_grad, {grad, /*transposed=*/true}, {rows});
+        return weight_grad;
+      });
+      if (joint.bias) share(biases, 1 + layers, [&](at::TensorList own) { return bias_gradient(own, grad); });
     }
-    variable_list grads{x_grad.defined() ? x_grad.view(context->saved_data["sizes"].toIntVector()) : x_grad};
-    grads.insert(grads.end(), weight_grads.begin(), weight_grads.end());
-    grads.insert(grads.end(), bias_grads.begin(), bias_grads.end());
-    grads.emplace_back();  // for `count`
+    if (x_grad.defined()) grads[0] = x_grad.view(context->saved_data["sizes"].toIntVector());
     return grads;
   }
 };
 
 }  // namespace
 
-at::Tensor bias_gradient(const at::Tensor& bias, const at::Tensor& out_grad) {
-  at::Tensor gradient = new_gradient(bias);
+at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad) {
+  at::Tensor gradient = new_joint_gradient(biases);
   return at::sum_out(gradient, out_grad, at::IntArrayRef{0});
 }
 

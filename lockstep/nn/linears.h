@@ -8,13 +8,18 @@
 namespace lockstep::nn {
 
 // For each layer i: [..., in] -> [..., out_i]. weights: [out_i, in]; biases: [out_i] each, or none at all.
-// Products are kernels::product. Keeps x. The gradients of x through the layers are added by the products
-// themselves, in the layers' order, where autograd would hold each and add them up. First derivatives only.
+// Products are kernels::product. Keeps x. First derivatives only.
+//
+// Where the weights lie side by side, and the biases (kernels/side_by_side.h; fsdp lays a unit's matrices
+// so), the layers are one: a product each for the outputs, which are columns of one tensor, for the gradient
+// of x and for that of the weights. Best when the outputs' gradients come as columns of one tensor too, else
+// they are copied together. Elsewhere each layer has its products, and those for the gradient of x add up, in
+// the layers' order, where autograd would hold each.
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
                                 const std::vector<at::Tensor>& biases);
 
-// What such a layer's bias gets: the sum of out_grad [N, out] over N, in the bias' gradient_home.h.
-at::Tensor bias_gradient(const at::Tensor& bias, const at::Tensor& out_grad);
+// What the biases of such layers get: the sum of out_grad [N, sum of out_i] over N, in their gradient_home.h.
+at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad);
 
 // [..., in] -> [N, in], contiguous: the operand of a product.
 at::Tensor rows_of(const at::Tensor& x);

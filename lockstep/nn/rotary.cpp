@@ -3,12 +3,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/sin.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "lockstep/base/check.h"
 #include "lockstep/kernels/rotary.h"
+#include "lockstep/kernels/side_by_side.h"
 
 namespace lockstep::nn {
 namespace {
@@ -18,17 +20,47 @@ using torch::autograd::variable_list;
 
 at::Tensor with_dense_channels(const at::Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }
 
+// [B, T, heads * Dh] -> [B, heads, T, Dh]
+at::Tensor heads_of(const at::Tensor& x, int64_t head_dim) {
+  return x.unflatten(-1, {-1, head_dim}).transpose(1, 2);
+}
+
 class Rotary : public torch::autograd::Function<Rotary> {
  public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& cos,
-                            const at::Tensor& sin) {
+  static variable_list forward(AutogradContext* context, const at::Tensor& query, const at::Tensor& key,
+                               const at::Tensor& value, const at::Tensor& cos, const at::Tensor& sin,
+                               int64_t head_dim) {
     context->save_for_backward({cos, sin});
-    return kernels::rotary(with_dense_channels(x), cos, sin, /*inverse=*/false);
+    context->saved_data["side_by_side"] = kernels::joined_columns({query, key, value}).has_value();
+    const auto turned = [&](const at::Tensor& x) {
+      const at::Tensor y = heads_of(at::empty(x.sizes(), x.options()), head_dim);
+      kernels::rotary(y, heads_of(x, head_dim), cos, sin, /*inverse=*/false);
+      return y;
+    };
+    // A column of a larger tensor would keep all of it until backward.
+    return {turned(query), turned(key), heads_of(value.contiguous(), head_dim)};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list y_grad) {
+  static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto table = context->get_saved_variables();
-    return {kernels::rotary(with_dense_channels(y_grad[0]), table[0], table[1], /*inverse=*/true), {}, {}};
+    const int64_t head_dim = grads[0].size(-1);
+    std::vector<int64_t> widths;
+    for (const at::Tensor& grad : grads) widths.push_back(grad.size(1) * head_dim);
+    const auto in_line = [&](int64_t width) {
+      return at::empty({grads[0].size(0), grads[0].size(2), width}, grads[0].options());
+    };
+    variable_list result;
+    if (context->saved_data["side_by_side"].toBool()) {
+      result = in_line(widths[0] + widths[1] + widths[2]).split_with_sizes(widths, -1);
+    } else {
+      for (const int64_t width : widths) result.push_back(in_line(width));
+    }
+    for (const size_t i : {0, 1})
+      kernels::rotary(heads_of(result[i], head_dim), with_dense_channels(grads[i]), table[0], table[1],
+                      /*inverse=*/true);
+    heads_of(result[2], head_dim).copy_(grads[2]);
+    result.insert(result.end(), {at::Tensor(), at::Tensor(), at::Tensor()});
+    return result;
   }
 };
 
@@ -45,8 +77,10 @@ RotaryTable rotary_table(const at::Tensor& positions, int64_t head_dim, double t
   return {angle.cos().to(dtype).contiguous(), angle.sin().to(dtype).contiguous()};
 }
 
-at::Tensor apply_rotary(const at::Tensor& x, const RotaryTable& table) {
-  return Rotary::apply(x, table.cos, table.sin);
+Heads rotary_heads(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                   const RotaryTable& table, int64_t head_dim) {
+  const auto heads = Rotary::apply(query, key, value, table.cos, table.sin, head_dim);
+  return {heads[0], heads[1], heads[2]};
 }
 
 }  // namespace lockstep::nn

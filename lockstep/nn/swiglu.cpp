@@ -1,7 +1,6 @@
 #include "lockstep/nn/swiglu.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "lockstep/kernels/product.h"
@@ -33,7 +32,7 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
     const auto saved = context->get_saved_variables();
     const auto& [gate, up, weight] = std::tie(saved[0], saved[1], saved[2]);
     const at::Tensor grad = rows_of(out_grad[0]);
-    const at::Tensor y_grad = at::empty_like(gate);
+    const at::Tensor y_grad = at::empty(gate.sizes(), gate.options());
     product(rows_of(y_grad), {grad}, {weight});
     const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, gate, up);
     variable_list grads{gate_grad, up_grad, {}, {}};

@@ -34,6 +34,13 @@ TEST(ShardLayout, AnAlignmentLeavesGapsThatBelongToNoParameter) {
   EXPECT_EQ(covered, 27);
 }
 
+// Not even those whose sizes are multiples of the alignment: products would take them as one.
+TEST(ShardLayout, AnAlignmentKeepsParametersApart) {
+  const std::vector<ParameterLayout> parameters{{"a", {2, 8}, 16}, {"b", {1, 8}, 8}};
+  EXPECT_EQ(ShardLayout(parameters, 2, /*alignment=*/8).parameters()[1].flat_offset, 24);
+  EXPECT_EQ(ShardLayout(parameters, 2).parameters()[1].flat_offset, 16);
+}
+
 TEST(ShardLayout, MoreShardsThanElementsLeavesSomeEmpty) {
   const ShardLayout layout({{"a", {2}, 2}}, 5);
   EXPECT_EQ(layout.shard_numel(), 1);

@@ -5,6 +5,7 @@
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/kernels/softmax_loss.h"
 #include "lockstep/kernels/swiglu.h"
 #include "tests/gpu/gpu_test.h"
@@ -49,6 +50,26 @@ TEST_F(GpuKernels, SwigluHasTheResultsOfTheCpu) {
       const auto [right_gate, right_up, right_y] =
           kernels::swiglu_backward(wide(y_grad), wide(gate), wide(up));
       expect_near("y again", again, right_y, type);
+      expect_near("d gate", gate_grad, right_gate, type);
+      expect_near("d up", up_grad, right_up, type);
+    }
+  }
+}
+
+TEST_F(GpuKernels, SwigluTakesColumns) {
+  for (const auto type : kTypes) {
+    for (const int64_t width : {8960, 24, 7}) {
+      const auto columns = random({2, 33, 2 * width}, type).split_with_sizes({width, width}, -1);
+      const auto on_gpu = gpu(at::cat(columns, -1)).split_with_sizes({width, width}, -1);
+      const auto y_grad = random({2, 33, width}, type);
+      poison();
+      expect_near("y", kernels::swiglu(on_gpu[0], on_gpu[1]),
+                  kernels::swiglu(wide(columns[0]), wide(columns[1])), type);
+      const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(gpu(y_grad), on_gpu[0], on_gpu[1]);
+      const auto [right_gate, right_up, right_y] =
+          kernels::swiglu_backward(wide(y_grad), wide(columns[0]), wide(columns[1]));
+      EXPECT_TRUE(kernels::joined_columns({gate_grad, up_grad}).has_value());
+      expect_near("y again", y, right_y, type);
       expect_near("d gate", gate_grad, right_gate, type);
       expect_near("d up", up_grad, right_up, type);
     }
@@ -108,6 +129,12 @@ TEST_F(GpuKernels, RmsNormGivesTheSameBitsAgain) {
   }
 }
 
+at::Tensor turned(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool inverse) {
+  const auto y = at::empty_like(x);
+  kernels::rotary(y, x, cos, sin, inverse);
+  return y;
+}
+
 TEST_F(GpuKernels, RotaryHasTheResultsOfTheCpuInAnyLayout) {
   for (const auto type : kTypes) {
     for (const auto& [heads, width] : {std::pair<int64_t, int64_t>{12, 128}, {3, 6}, {1, 64}, {5, 80}}) {
@@ -118,16 +145,16 @@ TEST_F(GpuKernels, RotaryHasTheResultsOfTheCpuInAnyLayout) {
       for (const auto& x : {by_token, by_head}) {
         for (const bool inverse : {false, true}) {
           poison();
-          const auto y = kernels::rotary(gpu(x), gpu(cos), gpu(sin), inverse);
-          expect_near("y", y, kernels::rotary(wide(x), wide(cos), wide(sin), inverse), type);
-          EXPECT_EQ(y.strides(), gpu(x).strides());
+          const auto right = turned(wide(x), wide(cos), wide(sin), inverse);
+          expect_near("y", turned(gpu(x), gpu(cos), gpu(sin), inverse), right, type);
+          const auto y = gpu(random({2, 37, heads + 2, width}, type)).transpose(1, 2).narrow(1, 1, heads);
+          kernels::rotary(y, gpu(x), gpu(cos), gpu(sin), inverse);
+          expect_near("y within a larger tensor", y, right, type);
         }
       }
-      const auto shared =
-          kernels::rotary(gpu(by_head), gpu(cos[0].unsqueeze(0)), gpu(sin[0].unsqueeze(0)), false);
+      const auto shared = turned(gpu(by_head), gpu(cos[0].unsqueeze(0)), gpu(sin[0].unsqueeze(0)), false);
       expect_near("one table", shared,
-                  kernels::rotary(wide(by_head), wide(cos[0].unsqueeze(0)), wide(sin[0].unsqueeze(0)), false),
-                  type);
+                  turned(wide(by_head), wide(cos[0].unsqueeze(0)), wide(sin[0].unsqueeze(0)), false), type);
     }
   }
 }

@@ -2,12 +2,16 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/all.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::nn {
@@ -71,6 +75,60 @@ TEST(LinearEach, HasTheResultsOfTheLayersOneByOne) {
     ASSERT_EQ(got.size(), right.size());
     for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(at::allclose(got[i], right[i], 1e-12, 1e-12)) << i;
   }
+}
+
+// Moves the layers' weights, and biases, next to each other.
+void lay_side_by_side(const std::vector<Linear>& layers) {
+  for (const auto which : {&LinearImpl::weight, &LinearImpl::bias}) {
+    std::vector<at::Tensor> parameters, values;
+    for (const Linear& layer : layers) {
+      const at::Tensor& parameter = layer.get()->*which;
+      if (!parameter.defined()) continue;
+      parameters.push_back(parameter);
+      values.push_back(parameter.detach());
+    }
+    if (values.empty()) continue;
+    const auto joined = at::cat(values);
+    int64_t begin = 0;
+    for (at::Tensor& parameter : parameters) {
+      parameter.set_data(joined.narrow(0, begin, parameter.size(0)));
+      begin += parameter.size(0);
+    }
+  }
+}
+
+TEST(LinearEach, IsOneLayerWhereParametersLieSideBySide) {
+  for (const bool with_bias : {false, true}) {
+    auto layers = make_layers(with_bias);
+    const auto x = at::randn({2, 3, 4}, at::kDouble).set_requires_grad(true);
+    const auto apart = linear_each(x, layers);
+    const auto right = gradients(x, layers, apart);
+    lay_side_by_side(layers);
+    const auto outputs = linear_each(x, layers);
+    EXPECT_TRUE(kernels::joined_columns(outputs).has_value());
+    for (size_t i = 0; i < layers.size(); ++i) EXPECT_TRUE(at::allclose(outputs[i], apart[i], 1e-12, 1e-12));
+    const auto got = gradients(x, layers, outputs);
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(at::allclose(got[i], right[i], 1e-12, 1e-12)) << i;
+    const size_t weight = 1, stride = with_bias ? 2 : 1;
+    EXPECT_TRUE(
+        kernels::joined_rows({got[weight], got[weight + stride], got[weight + 2 * stride]}).has_value());
+  }
+}
+
+TEST(LinearEach, WritesJointGradientsToHomesSideBySide) {
+  auto layers = make_layers(/*with_bias=*/false);
+  lay_side_by_side(layers);
+  const auto homes = at::zeros({10, 4}, at::kDouble);
+  const auto parts = homes.split_with_sizes({5, 2, 3}, 0);
+  for (size_t i = 0; i < 3; ++i)
+    set_gradient_home(layers[i]->weight, [home = parts[i]] { return home.view(home.sizes()); });
+  const auto outputs = linear_each(at::randn({3, 4}, at::kDouble), layers);
+  (outputs[0].sum() + outputs[1].sum() + outputs[2].sum()).backward();
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(layers[i]->weight.grad().const_data_ptr(), parts[i].const_data_ptr()) << i;
+    remove_gradient_home(layers[i]->weight);
+  }
+  EXPECT_TRUE(homes.ne(0).all().item<bool>());
 }
 
 TEST(LinearEach, LeavesOutWhatNeedsNoGradient) {

@@ -9,6 +9,7 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/kernels/swiglu.h"
 
 namespace lockstep::nn {
@@ -57,6 +58,20 @@ TEST(Swiglu, AndItsGradientsEqualTheFormula) {
         expect_near("bias", down->bias.grad(), out_grad.to(at::kDouble).sum(at::IntArrayRef{0, 1}));
     }
   }
+}
+
+TEST(Swiglu, TakesColumnsAndGivesTheirGradientsAsColumns) {
+  const auto both = at::randn({3, 5, 14}, at::kDouble).split_with_sizes({7, 7}, -1);
+  const auto gate = both[0].contiguous(), up = both[1].contiguous(),
+             y_grad = at::randn({3, 5, 7}, at::kDouble);
+  EXPECT_TRUE(at::allclose(kernels::swiglu(both[0], both[1]), kernels::swiglu(gate, up), 1e-14));
+  const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, both[0], both[1]);
+  const auto [right_gate, right_up, right_y] = kernels::swiglu_backward(y_grad, gate, up);
+  EXPECT_TRUE(kernels::joined_columns({gate_grad, up_grad}).has_value());
+  EXPECT_TRUE(right_gate.is_contiguous() && y.is_contiguous());
+  EXPECT_TRUE(at::allclose(gate_grad, right_gate, 1e-14));
+  EXPECT_TRUE(at::allclose(up_grad, right_up, 1e-14));
+  EXPECT_TRUE(at::allclose(y, right_y, 1e-14));
 }
 
 TEST(Swiglu, StaysFiniteWhereTheExponentialDoesNot) {
