@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -19,6 +20,13 @@ namespace {
 using kernels::product;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+// x * factor, a scalar in the wide dtype, in which it is multiplied: one over the number of tokens would be
+// rounded to bf16 else. One pass over memory, which the weight's gradient is long.
+at::Tensor scaled(const at::Tensor& x, const at::Tensor& factor, at::ScalarType dtype) {
+  at::Tensor result = at::empty(x.sizes(), x.options().dtype(dtype));
+  return at::mul_out(result, x, factor.expand({1}));
+}
 
 class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> {
  public:
@@ -64,11 +72,8 @@ class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> 
     const auto& [hidden_grad, weight_grad] = std::tie(saved[0], saved[1]);
     const auto weight_dtype = static_cast<at::ScalarType>(context->saved_data["weight_dtype"].toInt());
     variable_list grads(6);
-    // Scaled in the wide dtype: one over the number of tokens would be rounded to bf16 else.
-    if (hidden_grad.defined()) {
-      grads[0] = (hidden_grad.to(loss_grad[0].scalar_type()) * loss_grad[0]).to(hidden_grad.scalar_type());
-    }
-    if (weight_grad.defined()) grads[1] = (weight_grad * loss_grad[0]).to(weight_dtype);
+    if (hidden_grad.defined()) grads[0] = scaled(hidden_grad, loss_grad[0], hidden_grad.scalar_type());
+    if (weight_grad.defined()) grads[1] = scaled(weight_grad, loss_grad[0], weight_dtype);
     return grads;
   }
 };
