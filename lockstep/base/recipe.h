@@ -76,6 +76,7 @@ struct ShardingConfig {
   int64_t wrap_min_parameters = 10'000'000;  // sharding.wrap.min_parameters
   std::vector<std::string> wrap_modules;  // sharding.wrap.modules: type names; when set, the size is not used
   std::vector<int64_t> mesh;
+  bool peer_copies = true;         // gathers read other GPUs' memory where they reach it (comm/peer_memory.h)
   std::string recompute = "none";  // none | block | selective | auto
 };
 

@@ -172,6 +172,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "sharding.mesh",
        .field = field(&Recipe::sharding, &ShardingConfig::mesh),
        .built = only(Json::array())},
+      {.path = "sharding.peer_copies", .field = field(&Recipe::sharding, &ShardingConfig::peer_copies)},
       {.path = "sharding.recompute",
        .field = field(&Recipe::sharding, &ShardingConfig::recompute),
        .range = one_of({"none", "block", "selective", "auto"}),

@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lockstep::comm {
 
@@ -57,6 +58,16 @@ class Communicator {
 
   // out: [W * n] from in: [n] of every rank, in rank order, any dtype. Sends (W-1) * n elements.
   virtual Work all_gather(at::Tensor out, at::Tensor in) = 0;
+  // Tensors that are gathered again and again, from the same memory, `in` of gather_shared from now on.
+  // Whether that is possible, on every rank alike; why not is logged. Collective; `tensors` live as long as
+  // any rank's communicator.
+  virtual bool share(const std::vector<at::Tensor>& /*tensors*/) { return false; }
+  // As all_gather, of a shared tensor: it may be read while this rank does something else, and what is read
+  // is what it held at the last `publish`. Whoever writes to it waits until every rank has read: for the Work
+  // of a publish, or for any other operation that every rank starts after its gathers have ended.
+  virtual Work gather_shared(at::Tensor out, at::Tensor in) { return all_gather(out, in); }
+  // What this rank's shared tensors hold now is what is read from then on, also on the other ranks.
+  virtual Work publish() { return {}; }
   // out: [W * n]; chunk r of `in` [W * n] goes to rank r. Sends (W-1) * n elements.
   virtual Work all_to_all(at::Tensor out, at::Tensor in) = 0;
   // out: [n] = sum over ranks of their chunk `rank()` of in: [W * n]. `in` travels in its

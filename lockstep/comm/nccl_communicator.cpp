@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -12,8 +13,10 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
 #include "lockstep/comm/nccl_process_group.h"
 #include "lockstep/comm/ordered_sum_cuda.h"
+#include "lockstep/comm/peer_memory.h"
 
 namespace lockstep::comm {
 namespace {
@@ -133,6 +136,37 @@ class NcclCommunicator : public Communicator {
     return start("all_gather", {out, in}, [&] { gather(out, in); });
   }
 
+  bool share(const std::vector<at::Tensor>& tensors) override {
+    std::string why;
+    peers_ = PeerMemory::map(*this, tensors, why);
+    if (!peers_)
+      log::info("{} gathers by NCCL's kernels, not by copies from the other GPUs: {}", name(), why);
+    return peers_ != nullptr;
+  }
+
+  Work gather_shared(at::Tensor out, at::Tensor in) override {
+    LOCKSTEP_CHECK(out.numel() == size() * in.numel() && out.dtype() == in.dtype());
+    LOCKSTEP_CHECK(peers_) << "nothing is shared";
+    const auto& places = peers_->places(in.const_data_ptr());
+    LOCKSTEP_CHECK(!places.empty()) << "not shared: " << in.toString() << " " << in.sizes();
+    count_sent((size() - 1) * static_cast<int64_t>(in.nbytes()));
+    return start("all_gather", {out, in}, [&] {
+      auto* const begin = static_cast<char*>(out.mutable_data_ptr());
+      for (int i = 0; i < size(); ++i) {
+        const int from = (rank() + i) % size();  // each rank from another one at a time
+        C10_CUDA_CHECK(cudaMemcpyAsync(begin + static_cast<size_t>(from) * in.nbytes(),
+                                       places[static_cast<size_t>(from)], in.nbytes(), cudaMemcpyDefault,
+                                       stream_));
+      }
+    });
+  }
+
+  Work publish() override {
+    const auto token = at::empty({1}, at::TensorOptions().dtype(at::kInt).device(at::kCUDA));
+    const auto tokens = at::empty({size()}, token.options());
+    return start("publish", {tokens, token}, [&] { gather(tokens, token); });
+  }
+
   Work all_to_all(at::Tensor out, at::Tensor in) override {
     LOCKSTEP_CHECK(out.numel() == in.numel() && in.numel() % size() == 0 && out.dtype() == in.dtype());
     count_sent(static_cast<int64_t>(in.nbytes()) / size() * (size() - 1));
@@ -228,6 +262,7 @@ class NcclCommunicator : public Communicator {
 
   std::shared_ptr<Connection> connection_;
   c10::cuda::CUDAStream stream_;
+  std::unique_ptr<PeerMemory> peers_;
 };
 
 }  // namespace

@@ -60,12 +60,34 @@ void FlatShard::begin_gather() {
     gathered_->tensor().copy_(shard_);
     return;
   }
-  compute_shard_ = shard_.detach().to(options_.compute);
-  gather_ = mesh_.shard_gather().all_gather(gathered_->tensor(), compute_shard_);
+  gather_ = gather();
+}
+
+comm::Work FlatShard::gather() {
+  auto& comm = mesh_.shard_gather();
+  const uint32_t version = shard_._version();
+  const bool is_copy = options_.compute != options_.master;
+  if (!compute_shard_.defined()) {
+    compute_shard_ = shard_.detach().to(options_.compute);
+  } else if (is_copy && compute_version_ != version) {
+    if (published_version_) comm.publish().wait();  // nobody reads it any more
+    compute_shard_.copy_(shard_);
+  }
+  compute_version_ = version;
+  return published_version_ == version ? comm.gather_shared(gathered_->tensor(), compute_shard_)
+                                       : comm.all_gather(gathered_->tensor(), compute_shard_);
+}
+
+void FlatShard::published() {
+  if (compute_version_ == shard_._version() || options_.compute == options_.master)
+    published_version_ = shard_._version();
 }
 
 int64_t FlatShard::gathered_bytes() const {
-  return !aliased_ && gathered_->allocated() ? static_cast<int64_t>(gathered_->tensor().nbytes()) : 0;
+  size_t bytes = 0;
+  if (!aliased_ && gathered_->allocated()) bytes += gathered_->tensor().nbytes();
+  if (compute_shard_.defined() && options_.compute != options_.master) bytes += compute_shard_.nbytes();
+  return static_cast<int64_t>(bytes);
 }
 
 int64_t FlatShard::gradient_bytes() const {
@@ -76,20 +98,21 @@ int64_t FlatShard::gradient_bytes() const {
 }
 
 at::Tensor FlatShard::compute_copy() const {
-  const bool is_whole = mesh_.shard_size() == 1 && !aliased_ && options_.compute == at::kBFloat16;
-  return is_whole && gathered_->allocated() ? gathered_->tensor() : at::Tensor();
+  if (options_.compute != at::kBFloat16 || options_.master == at::kBFloat16) return {};
+  if (mesh_.shard_size() > 1) return compute_shard_;
+  return gathered_->allocated() ? gathered_->tensor() : at::Tensor();
 }
 
 void FlatShard::copy_written() {
   // Without a gradient the optimizer has passed the shard over.
-  if (shard_.grad().defined() && compute_copy().defined()) gathered_version_ = shard_._version();
+  if (!shard_.grad().defined() || !compute_copy().defined()) return;
+  (mesh_.shard_size() > 1 ? compute_version_ : gathered_version_) = shard_._version();
 }
 
 void FlatShard::finish_gather() {
   if (!gather_) return;
   gather_->wait();
   gather_.reset();
-  compute_shard_.reset();
 }
 
 void FlatShard::release() {

@@ -2,9 +2,9 @@
 // the module computes with, and the way of their gradients back into the shard.
 //
 // P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
-// S * master; its gradient S * sum() once there is one (elastic: up to log2(A) + 1 of them while A
-// micro-batches are summed); gathered, W * S * compute; between a unit's first gradient and the
-// end of its reduction, W * S * reduce.
+// S * master, and S * compute where that is another dtype and W > 1; its gradient S * sum() once there is one
+// (elastic: up to log2(A) + 1 of them while A micro-batches are summed); gathered, W * S * compute; between a
+// unit's first gradient and the end of its reduction, W * S * reduce.
 //
 // Rank rules: the gather and reduce calls are collective over the shard axis.
 #pragma once
@@ -51,14 +51,20 @@ class FlatShard {
   // Frees the copy; does nothing where the parameters are views of the shard itself.
   void release();
   bool gathered() const { return current() && !gather_.has_value(); }
-  // Held now: the gathered copy where there is one, and gradients, of this backward and reduced.
+  // Held now: the gathered copy where there is one, with the shard as it is sent; and gradients, of this
+  // backward and reduced.
   int64_t gathered_bytes() const;
   int64_t gradient_bytes() const;
 
-  // The gathered copy where it is this very shard in bfloat16, else undefined; and that the optimizer, which
-  // passes over a shard without a gradient, has written the shard's present values to it.
+  // The shard in bfloat16 where the module computes in that and it is there, else undefined; and that the
+  // optimizer, which passes over a shard without a gradient, has written the shard's present values to it.
   at::Tensor compute_copy() const;
   void copy_written();
+
+  // What gathers send, undefined before the first; and that every rank may read what it holds now, by the
+  // gather communicator's gather_shared.
+  const at::Tensor& sent() const { return compute_shard_; }
+  void published();
 
   // Takes the gradient that autograd left on parameter i.
   void take_gradient(size_t i);
@@ -72,6 +78,9 @@ class FlatShard {
 
  private:
   bool current() const;
+  // Begins the gather of what is sent, bringing that up to date.
+  comm::Work gather();
+
   // Gradients go straight into the shard's: nothing is sent, no order is asked for.
   bool adds_in_place() const { return mesh_.shard_size() == 1 && !options_.elastic; }
   // Where this backward's gradients are collected, and parameter i's place there.
@@ -90,7 +99,11 @@ class FlatShard {
   at::Tensor shard_;
   std::optional<GatheredBuffer> gathered_;  // absent when aliased_
   uint32_t gathered_version_ = 0;           // of the shard, when it was last gathered
-  at::Tensor compute_shard_;                // [S] in the computing dtype, while a gather runs
+  // What is gathered, where there are ranks to gather from: [S] in the computing dtype, made by the first
+  // gather; the shard itself where that has it.
+  at::Tensor compute_shard_;
+  uint32_t compute_version_ = 0;               // of the shard, when compute_shard_ was written
+  std::optional<uint32_t> published_version_;  // and when it was last published, if ever
   std::optional<comm::Work> gather_;
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
   std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient

@@ -40,6 +40,7 @@ struct FsdpOptions {
   // which pays where communication does not compete for the same cores.
   int prefetch_units = 0;
   int reductions_in_flight = 0;
+  bool peer_copies = true;       // gathers read other ranks' memory where they reach it (comm/peer_memory.h)
   ReduceScatter reduce_scatter;  // default: Communicator::reduce_scatter
   // The same bits in the weights from any power of two of ranks, any mesh and any wrap policy, when
   // rank r of W computes micro-batch i * W + r of a step as its i-th and runs one backward for each:

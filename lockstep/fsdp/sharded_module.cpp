@@ -17,10 +17,13 @@ namespace lockstep::fsdp {
 namespace {
 
 // Fresh tensors start at multiples of this at least, on GPUs. cuBLAS chooses its kernel by how its
-// operands are aligned, up to so many bytes; which units there are must not change the choice.
+// operands are aligned, up to so many bytes; which units there are must not change the choice. Nor whether
+// layers are computed as one (nn/linears.h): with an alignment no two weights lie side by side.
 constexpr int64_t kAllocationBytes = 256;
 
-// One flat vector for the trainable parameters of a unit and one for its frozen ones.
+// One flat vector for the trainable parameters of a unit and one for its frozen ones. Matrices go first, so
+// that those of layers with one input lie side by side, as their biases do, and are multiplied at once
+// (nn/linears.h).
 std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, const FsdpOptions& options,
                                                     comm::Mesh& mesh, UnitMemory& memory) {
   const int64_t alignment =
@@ -29,7 +32,10 @@ std::vector<std::unique_ptr<FlatShard>> make_shards(const PlannedUnit& planned, 
   for (const bool trainable : {true, false}) {
     std::vector<ParameterLayout> layouts;
     std::vector<at::Tensor> tensors;
-    for (const auto& [name, tensor] : planned.parameters) {
+    auto parameters = planned.parameters;
+    std::stable_partition(parameters.begin(), parameters.end(),
+                          [](const auto& p) { return p.tensor.dim() > 1; });
+    for (const auto& [name, tensor] : parameters) {
       if (tensor.requires_grad() != trainable) continue;
       layouts.push_back({name, tensor.sizes().vec(), tensor.numel(), 0});
       tensors.push_back(tensor);
@@ -160,6 +166,27 @@ std::vector<at::Tensor> ShardedModule::compute_copies() const {
 void ShardedModule::copies_written() {
   for (const auto& unit : units_) {
     for (const auto& shard : unit->shards()) shard->copy_written();
+  }
+  publish();
+}
+
+void ShardedModule::publish() {
+  if (mesh_.shard_size() == 1 || !options_.peer_copies) return;
+  auto& comm = mesh_.shard_gather();
+  if (!shares_) {
+    std::vector<at::Tensor> sent;
+    for (const auto& unit : units_) {
+      for (const auto& shard : unit->shards()) {
+        if (!shard->sent().defined()) return;  // a unit that has not run
+        sent.push_back(shard->sent());
+      }
+    }
+    shares_ = comm.share(sent);
+  }
+  if (!*shares_) return;
+  published_ = comm.publish();  // later gathers come behind it; nobody else has to wait
+  for (const auto& unit : units_) {
+    for (const auto& shard : unit->shards()) shard->published();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,16 +63,18 @@ class ShardedModule {
   // Names as in named_parameters() of the root before sharding, tied ones once, in that order.
   const std::vector<std::string>& parameter_names() const { return names_; }
   int64_t numel() const;
-  // What this rank holds now, in bytes. `gathered`: in the computing dtype, where that is not the shards,
+  // What this rank holds now, in bytes. `gathered`: in the computing dtype, where that is not the shards',
   // with the memory that is kept for it.
   struct HeldBytes {
     int64_t shards = 0, gradients = 0, gathered = 0;
   };
   HeldBytes held_bytes() const;
 
-  // For each of parameters() the bfloat16 tensor that the module computes with, where a lone rank holds it
-  // whole; undefined elsewhere. An optimizer that writes the new weights there too (optim::AdamW::step)
-  // spares the next forward a pass over memory; say so with copies_written(), before gradients are dropped.
+  // For each of parameters() its values in bfloat16, where the module computes in that and a forward has made
+  // them: what a lone rank computes with, or what is sent to the others; undefined elsewhere. An optimizer
+  // that writes the new weights there too (optim::AdamW::step) spares the next forward a pass over memory;
+  // say so with copies_written(), before gradients are dropped. Collective: from then on the ranks of a host
+  // may read each other's copies (comm::Communicator::publish).
   std::vector<at::Tensor> compute_copies() const;
   void copies_written();
 
@@ -108,6 +111,7 @@ class ShardedModule {
     size_t unit, shard, index;  // of a parameter: units_[unit].shards()[shard].parameter(index)
   };
   void materialise(Unit& unit);
+  void publish();
   std::vector<at::Tensor> gradients() const;  // of the shards that have one
   at::Tensor gather_slices(const std::string& name, bool gradient);
 
@@ -121,6 +125,8 @@ class ShardedModule {
   std::vector<std::string> names_;
   std::vector<Place> places_;  // by name
   bool root_has_hooks_ = false;
+  std::optional<bool> shares_;  // whether gathers may read other ranks' memory, once that is known
+  comm::Work published_;
 };
 
 }  // namespace lockstep::fsdp

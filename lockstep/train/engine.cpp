@@ -80,6 +80,7 @@ fsdp::FsdpOptions Engine::fsdp_options() const {
   options.elastic = recipe_.determinism == "elastic";
   // One backward of one rank: as many digits as it computes with, half the memory and its traffic.
   if (mesh_->world_size() == 1 && plan_.accumulation == 1 && !options.elastic) options.grad = compute_;
+  options.peer_copies = recipe_.sharding.peer_copies;
   if (device_.is_cuda()) options.prefetch_units = options.reductions_in_flight = 1;
   return options;
 }

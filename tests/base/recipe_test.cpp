@@ -152,9 +152,9 @@ TEST(Recipe, WrongTypeNamesPlaceKeyAndValue) {
   EXPECT_EQ(refusal_of("scaling: {use_gpu: 2}\n"),
             "recipe.yaml:7: scaling.use_gpu must be true or false, got 2");
   EXPECT_EQ(refusal_of("run: {tags: [a,\n [b]]}\n"), "recipe.yaml:8: run.tags[1] must be text, got a list");
-  EXPECT_EQ(
-      refusal_of("sharding: full\n"),
-      "recipe.yaml:7: sharding must be a mapping of keys (strategy, wrap, mesh, recompute), got \"full\"");
+  EXPECT_EQ(refusal_of("sharding: full\n"),
+            "recipe.yaml:7: sharding must be a mapping of keys (strategy, wrap, mesh, peer_copies, "
+            "recompute), got \"full\"");
   EXPECT_EQ(refusal_of("failure: {hang_timeout: 1.5s}\n"),
             "recipe.yaml:7: failure.hang_timeout must be whole seconds (600, 600s or 10m), got \"1.5s\"");
 }

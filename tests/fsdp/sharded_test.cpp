@@ -7,7 +7,9 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/run_ranks.h"
+#include "lockstep/kernels/side_by_side.h"
 #include "lockstep/nn/layers.h"
+#include "lockstep/nn/shared_input.h"
 #include "lockstep/optim/adamw.h"
 #include "tests/fsdp/awkward_net.h"
 
@@ -37,6 +39,42 @@ TEST(Sharded, ListsItsUnitsWithTheTiedWeightInTheRoot) {
     EXPECT_EQ(units[2].numel, 7 * 5 + 7 + 5 * 7 + 5 + 3);
     EXPECT_EQ(units[2].frozen_numel, 5);
   });
+}
+
+// Two layers of one input, as a decoder has them.
+struct TwoLayersImpl : nn::Module {
+  TwoLayersImpl() : Module("TwoLayers") {
+    const auto options = at::TensorOptions(at::kDouble);
+    norm = register_module("norm", nn::RMSNorm(4, 1e-6, options));
+    first = register_module("first", nn::Linear(4, 6, true, options));
+    second = register_module("second", nn::Linear(4, 2, true, options));
+    const at::NoGradGuard no_grad;
+    for (auto& parameter : parameters()) parameter.fill_(1);
+  }
+  std::vector<at::Tensor> forward(const at::Tensor& x) { return nn::linear_each(norm(x), {first, second}); }
+  nn::Linear first{nullptr}, second{nullptr};
+  nn::RMSNorm norm{nullptr};
+};
+LOCKSTEP_MODULE(TwoLayers);
+
+TEST(Sharded, LayersOfOneInputAreComputedAsOneUnlessElastic) {
+  for (const bool elastic : {false, true}) {
+    for (const int world_size : {1, 2}) {
+      comm::run_mesh(world_size, world_size, [&](comm::Mesh& mesh) {
+        auto options = in_float64();
+        options.wrap = wrap_by_type({"TwoLayers"});
+        options.elastic = elastic;
+        auto model = fully_shard(TwoLayers(), mesh, options);
+        const auto outputs = model(at::ones({3, 4}, at::kDouble));
+        EXPECT_EQ(kernels::joined_columns(outputs).has_value(), !elastic);
+        (outputs[0].sum() + 2 * outputs[1].sum()).backward();
+        // Each rank's rows are the same three.
+        EXPECT_DOUBLE_EQ(model.state().full_gradient("first.bias").sum().item<double>(), 6 * 3 * world_size);
+        EXPECT_DOUBLE_EQ(model.state().full_gradient("second.bias").sum().item<double>(),
+                         2 * 2 * 3 * world_size);
+      });
+    }
+  }
 }
 
 TEST(Sharded, PassingTheHooksThrowsInsteadOfReadingFreedMemory) {
@@ -336,6 +374,28 @@ TEST(Sharded, ACopyThatTheOptimizerWroteIsNotMadeAgain) {
     model.state().copies_written();
     model(at::arange(4));
     EXPECT_FALSE(at::equal(model->blocks[0]->up, written));
+  });
+}
+
+TEST(Sharded, WhatTheOptimizerWroteIsSentAsItIs) {
+  comm::run_mesh(2, 2, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = at::kBFloat16;
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    model(at::arange(4)).backward();
+    const auto loss = [&] {
+      const at::NoGradGuard no_grad;
+      return model(at::arange(4)).item<float>();
+    };
+    const float right = loss();
+    for (const auto& copy : model.state().compute_copies()) copy.zero_();
+    model.state().copies_written();
+    EXPECT_NE(loss(), right);
+    for (auto shard : model.parameters()) {
+      const at::NoGradGuard no_grad;
+      shard.add_(0);
+    }
+    EXPECT_EQ(loss(), right);
   });
 }
 

@@ -104,6 +104,11 @@ TEST_F(Nccl, ExchangesAndBroadcasts) {
   });
 }
 
+// Processes do, in tests/gpu/tiny_losses.py.
+TEST_F(Nccl, ThreadsOfAProcessDoNotReadEachOthersMemory) {
+  run(2, [&](Communicator& comm) { EXPECT_FALSE(comm.share({at::ones({7}, kOnGpu)})); });
+}
+
 // The caller's stream goes on while a collective runs; a result is complete only after wait.
 TEST_F(Nccl, OperationsUnderWayKeepTheirOrder) {
   run(2, [&](Communicator& comm) {

@@ -91,16 +91,16 @@ def long_run(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path) -> bool:
     return ok
 
 
-def recorded_run(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, workers: int) -> bool:
-    """Whether layers that are replayed as CUDA graphs (rows of one document are) end with the weights of layers that are not."""
+def same_weights(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, workers: int, what: str, key: str) -> bool:
+    """Whether a run ends with the same weights with `key` as without. Rows are one document each, so that layers are recorded."""
     settings = [f"scaling.num_workers={workers}", "scaling.use_gpu=true", "determinism=run", "data.packing=none"]
     settings += ["precision.compute=bf16", "train.steps=40"]
     weights = {
-        graphs: train(lockstep, recipe, runs / f"graphs-{workers}-{graphs}", [*settings, f"train.cuda_graphs={graphs}"])[1]
-        for graphs in ("true", "false")
+        on: train(lockstep, recipe, runs / f"{key}-{workers}-{on}", [*settings, f"{key}={on}"])[1]
+        for on in ("true", "false")
     }
     ok = len(set(weights.values())) == 1
-    print(f"CUDA graphs, {workers} GPU{'s' if workers > 1 else ''}: weights {'as' if ok else 'NOT as'} without: {'ok' if ok else 'WRONG'}")
+    print(f"{what}, {workers} GPU{'s' if workers > 1 else ''}: weights {'as' if ok else 'NOT as'} without: {'ok' if ok else 'WRONG'}")
     return ok
 
 
@@ -136,7 +136,9 @@ def main() -> int:
         for precision in ("fp32", "bf16"):
             wrong += not elastic_weights(lockstep, recipe, runs, precision, available)
         for workers in range(1, min(available, 2) + 1):
-            wrong += not recorded_run(lockstep, recipe, runs, workers)
+            wrong += not same_weights(lockstep, recipe, runs, workers, "CUDA graphs", "train.cuda_graphs")
+        if available > 1:
+            wrong += not same_weights(lockstep, recipe, runs, 2, "copies from the other GPU", "sharding.peer_copies")
         wrong += not long_run(lockstep, recipe, runs)
     return 1 if wrong else 0
 
