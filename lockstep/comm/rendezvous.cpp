@@ -9,6 +9,7 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/first_line.h"
 #include "lockstep/comm/cuda_backend.h"
 #include "lockstep/comm/gloo_communicator.h"
 #include "lockstep/comm/group.h"
@@ -29,13 +30,6 @@ struct Rendezvous::Impl {
   c10::intrusive_ptr<c10d::Store> store;
   std::unique_ptr<Heartbeat> heartbeat;
 };
-
-namespace {
-
-// libtorch's errors carry a C++ backtrace from the second line on.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-}  // namespace
 
 Rendezvous::Rendezvous(RendezvousOptions options)
     : options_(std::move(options)), impl_(std::make_unique<Impl>()) {}

@@ -3,7 +3,6 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
-#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -12,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "lockstep/base/first_line.h"
 #include "lockstep/base/log.h"
 #include "lockstep/nn/gradient_home.h"
 
@@ -43,13 +43,6 @@ std::vector<int64_t> key_of(const Tensors& inputs) {
 Tensors joined(Tensors a, const Tensors& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-// In a line: torch's errors bring the way to where they arose.
-std::string words_of(const std::exception& error) {
-  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
-  const std::string words = torchs == nullptr ? error.what() : torchs->what_without_backtrace();
-  return words.substr(0, words.find('\n'));
 }
 
 // Memory that a recording writes and somebody else reads at once; not held, so that later recordings use it.
@@ -193,7 +186,7 @@ struct RecordedFunction : torch::autograd::Function<RecordedFunction> {
       recording.backward = recorder.backward_->record(
           [&] { got = back(recording.outputs, own, joined(recording.inputs, parameters)); });
     } catch (const std::exception& error) {
-      return recorder.turn_off(words_of(error));
+      return recorder.turn_off(first_line(error.what()));
     }
     recording.output_gradients = std::move(own);
     recording.places_backward = places_of(parameters);
@@ -270,7 +263,7 @@ Tensors RecordedPart::run(Recorder& recorder, const Body& body, const Tensors& i
     try {
       made->forward = recorder.forward_->record([&] { made->outputs = body(made->inputs); });
     } catch (const std::exception& error) {
-      recorder.turn_off(words_of(error));
+      recorder.turn_off(first_line(error.what()));
       return body(inputs);
     }
     for (const at::Tensor& x : made->outputs) recorder.keep(x);
