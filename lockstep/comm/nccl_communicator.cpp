@@ -137,8 +137,8 @@ class NcclCommunicator : public Communicator {
   }
 
   bool share(const std::vector<at::Tensor>& tensors) override {
-    std::string why;
-    peers_ = PeerMemory::map(*this, tensors, why);
+    std::string why = "its ranks are on several hosts";
+    if (connection_->group().one_host) peers_ = PeerMemory::map(*this, tensors, why);
     if (!peers_)
       log::info("{} gathers by NCCL's kernels, not by copies from the other GPUs: {}", name(), why);
     return peers_ != nullptr;

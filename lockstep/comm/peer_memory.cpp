@@ -2,13 +2,11 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "lockstep/base/check.h"
+#include "lockstep/base/first_line.h"
 #include "lockstep/base/json.h"
 #include "lockstep/comm/exchange_text.h"
 
@@ -17,44 +15,16 @@ namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-// Of the running kernel: containers of one host have it in common.
-std::string boot_id() {
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, id);
-  return id;
-}
-
-std::string to_hex(const std::string& bytes) {
-  std::string hex;
-  for (const unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
-}
-
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
-
 // What others need to find this rank's tensors.
 Json offer(const std::vector<at::Tensor>& tensors) {
   Json places = Json::array();
   for (const at::Tensor& tensor : tensors) {
     const auto shared = allocator::shareIpcHandle(tensor.mutable_data_ptr());
-    places.push_back(
-        {{"handle", to_hex(shared.handle)}, {"offset", shared.offset}, {"bytes", tensor.nbytes()}});
+    places.push_back({{"handle", std::vector<uint8_t>(shared.handle.begin(), shared.handle.end())},
+                      {"offset", shared.offset},
+                      {"bytes", tensor.nbytes()}});
   }
-  return {{"host", boot_id()},
-          {"process", getpid()},
-          {"device", c10::cuda::current_device()},
-          {"tensors", places}};
-}
-
-std::string words_of(const std::exception& error) {
-  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
-  const std::string words = torchs == nullptr ? error.what() : torchs->what_without_backtrace();
-  return words.substr(0, words.find('\n'));
+  return {{"process", getpid()}, {"tensors", places}};
 }
 
 // The first rank's reason, if any has one.
@@ -75,7 +45,7 @@ std::unique_ptr<PeerMemory> PeerMemory::map(Communicator& comm, const std::vecto
   try {
     mine = offer(tensors);
   } catch (const std::exception& error) {
-    reason = words_of(error);
+    reason = first_line(error.what());
   }
   const auto offers = all_gather_text(comm, mine.dump(), device);
   why = common_reason(comm, reason, device);
@@ -87,8 +57,6 @@ std::unique_ptr<PeerMemory> PeerMemory::map(Communicator& comm, const std::vecto
   try {
     for (int rank = 0; rank < comm.size(); ++rank) {
       const Json theirs = Json::parse(offers[static_cast<size_t>(rank)]);
-      if (theirs["host"] != mine["host"])
-        throw std::runtime_error(fmt::format("rank {} is on another host", rank));
       const bool is_me = rank == comm.rank();
       if (!is_me && theirs["process"] == mine["process"])
         throw std::runtime_error(fmt::format("rank {} is a thread of the same process", rank));
@@ -99,13 +67,14 @@ std::unique_ptr<PeerMemory> PeerMemory::map(Communicator& comm, const std::vecto
           memory->places_[i].push_back(tensors[i].const_data_ptr());
           continue;
         }
-        memory->mapped_.push_back(allocator::getIpcDevPtr(from_hex(place["handle"].get<std::string>())));
+        const auto handle = place["handle"].get<std::vector<uint8_t>>();
+        memory->mapped_.push_back(allocator::getIpcDevPtr({handle.begin(), handle.end()}));
         memory->places_[i].push_back(static_cast<const char*>(memory->mapped_.back().get()) +
                                      place["offset"].get<ptrdiff_t>());
       }
     }
   } catch (const std::exception& error) {
-    reason = words_of(error);
+    reason = first_line(error.what());
   }
   why = common_reason(comm, reason, device);
   return why.empty() ? std::move(memory) : nullptr;

@@ -17,9 +17,10 @@ namespace lockstep::comm {
 
 class PeerMemory {
  public:
-  // Collective. `tensors`: this rank's, on the current device, as many as every rank's and alike, contiguous;
-  // their memory stays theirs as long as any rank has the result. Null on every rank where one of them cannot
-  // be reached by another; `why` then says so, on every rank alike. Throws CommError.
+  // Collective, over ranks of one host. `tensors`: this rank's, on the current device, as many as every
+  // rank's and alike, contiguous; their memory stays theirs as long as any rank has the result. Null on every
+  // rank where one of them cannot be reached by another; `why` then says so, on every rank alike. Throws
+  // CommError.
   static std::unique_ptr<PeerMemory> map(Communicator& comm, const std::vector<at::Tensor>& tensors,
                                          std::string& why);
 
