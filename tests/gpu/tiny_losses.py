@@ -91,16 +91,22 @@ def long_run(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path) -> bool:
     return ok
 
 
-def same_weights(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, workers: int, what: str, key: str) -> bool:
-    """Whether a run ends with the same weights with `key` as without. Rows are one document each, so that layers are recorded."""
+def same_weights(lockstep: str, recipe: pathlib.Path, runs: pathlib.Path, workers: int, what: str, key: str, refusal: str) -> bool:
+    """Whether a run ends with the same weights with `key` as without, and no worker's log holds the words that say it went
+    without all the same. Rows are one document each, so that layers are recorded."""
     settings = [f"scaling.num_workers={workers}", "scaling.use_gpu=true", "determinism=run", "data.packing=none"]
     settings += ["precision.compute=bf16", "train.steps=40"]
     weights = {
         on: train(lockstep, recipe, runs / f"{key}-{workers}-{on}", [*settings, f"{key}={on}"])[1]
         for on in ("true", "false")
     }
-    ok = len(set(weights.values())) == 1
-    print(f"{what}, {workers} GPU{'s' if workers > 1 else ''}: weights {'as' if ok else 'NOT as'} without: {'ok' if ok else 'WRONG'}")
+    logs = "".join(log.read_text() for log in (runs / f"{key}-{workers}-true" / "logs").iterdir())
+    same, used = len(set(weights.values())) == 1, refusal not in logs
+    ok = same and used
+    print(
+        f"{what}, {workers} GPU{'s' if workers > 1 else ''}: {'used' if used else 'NOT used'}, weights "
+        f"{'as' if same else 'NOT as'} without: {'ok' if ok else 'WRONG'}"
+    )
     return ok
 
 
@@ -136,9 +142,9 @@ def main() -> int:
         for precision in ("fp32", "bf16"):
             wrong += not elastic_weights(lockstep, recipe, runs, precision, available)
         for workers in range(1, min(available, 2) + 1):
-            wrong += not same_weights(lockstep, recipe, runs, workers, "CUDA graphs", "train.cuda_graphs")
+            wrong += not same_weights(lockstep, recipe, runs, workers, "CUDA graphs", "train.cuda_graphs", "without CUDA graphs")
         if available > 1:
-            wrong += not same_weights(lockstep, recipe, runs, 2, "copies from the other GPU", "sharding.peer_copies")
+            wrong += not same_weights(lockstep, recipe, runs, 2, "copies from the other GPU", "sharding.peer_copies", "not by copies")
         wrong += not long_run(lockstep, recipe, runs)
     return 1 if wrong else 0
 
