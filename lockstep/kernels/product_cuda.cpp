@@ -3,6 +3,7 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -56,6 +57,13 @@ struct Call {
   cudaStream_t stream;
 };
 
+// Into a CUDA graph: nothing may be waited for.
+bool is_recorded(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  C10_CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
 const ProductPlan* plan_for(const Call& call, const at::Tensor& out, bool recurs) {
   static std::mutex mutex;
   const bool deterministic = at::globalContext().deterministicAlgorithms();
@@ -66,7 +74,7 @@ const ProductPlan* plan_for(const Call& call, const at::Tensor& out, bool recurs
     known.plan = std::make_unique<ProductPlan>(call.shape);
     if (!known.plan->suggest(call.handle, call.operands, call.workspace.bytes)) known.plan.reset();
     known.settled = deterministic || !recurs || !known.plan;
-  } else if (!known.settled) {
+  } else if (!known.settled && !is_recorded(call.stream)) {
     const at::Tensor scratch = call.shape.accumulate ? out.clone() : at::empty_like(out);
     known.plan->tune(call.handle, call.operands, scratch.mutable_data_ptr(), call.workspace, call.stream);
     known.settled = true;
