@@ -9,6 +9,7 @@
 #include "lockstep/nn/recompute.h"
 #include "lockstep/nn/shared_input.h"
 #include "lockstep/nn/swiglu.h"
+#include "lockstep/nn/to_device.h"
 
 namespace lockstep::models {
 namespace {
@@ -122,8 +123,8 @@ DecoderImpl::DecoderImpl(const ModelSpec& spec, const at::TensorOptions& options
 at::Tensor DecoderImpl::forward(const at::Tensor& tokens, const at::Tensor& positions,
                                 const at::Tensor& document_ids) {
   const auto device = embed_tokens->weight.device();
-  const auto x = embed_tokens(tokens.to(device, /*non_blocking=*/true));
-  const auto place = positions.to(device, /*non_blocking=*/true);
+  const auto x = embed_tokens(nn::to_device(tokens, device));
+  const auto place = nn::to_device(positions, device);
   return run_layers(x, {.rotary = nn::rotary_table(place, head_dim_, rope_theta_, x.scalar_type()),
                         .mask = nn::AttentionMask::documents(document_ids, x, head_dim_)});
 }

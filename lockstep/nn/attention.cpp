@@ -20,6 +20,7 @@
 #include "lockstep/base/check.h"
 #include "lockstep/base/log.h"
 #include "lockstep/kernels/fused_attention.h"
+#include "lockstep/nn/to_device.h"
 
 namespace lockstep::nn {
 namespace {
@@ -52,7 +53,7 @@ AttentionMask by_first_tokens(const at::Tensor& document_ids, at::Device device)
   int longest = 0;
   for (size_t i = 1; i < firsts.size(); ++i) longest = std::max(longest, firsts[i] - firsts[i - 1]);
   AttentionMask mask;
-  mask.first_tokens = at::tensor(firsts, at::kInt).to(device, /*non_blocking=*/true);
+  mask.first_tokens = to_device(at::tensor(firsts, at::kInt), device);
   mask.longest = longest;
   return mask;
 }
@@ -92,7 +93,7 @@ AttentionMask AttentionMask::documents(const at::Tensor& document_ids, const at:
   if (kernels::flash_takes_documents(x, head_dim)) return by_first_tokens(document_ids, x.device());
   const auto dtype = x.scalar_type();
   const int64_t tokens = document_ids.size(1);
-  const auto ids = document_ids.to(x.device(), /*non_blocking=*/true);
+  const auto ids = to_device(document_ids, x.device());
   const auto earlier = at::ones({tokens, tokens}, ids.options().dtype(at::kBool)).tril();
   const auto visible = ids.unsqueeze(2).eq(ids.unsqueeze(1)).logical_and(earlier).unsqueeze(1);
   const auto bias = at::zeros(visible.sizes(), visible.options().dtype(dtype))

@@ -13,6 +13,7 @@
 #include "lockstep/base/check.h"
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/softmax_loss.h"
+#include "lockstep/nn/to_device.h"
 
 namespace lockstep::nn {
 namespace {
@@ -78,17 +79,23 @@ class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> 
   }
 };
 
-// Whole tiles of the products where that many fit.
-int64_t tokens_per_chunk(int64_t logits, int64_t vocab) {
+int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// As few chunks of N tokens as `logits` allows, and as equal as whole tiles of the products make them: each
+// costs a pass over the weight's gradient, and a small one more than its share.
+int64_t tokens_per_chunk(int64_t tokens, int64_t logits, int64_t vocab) {
   constexpr int64_t kTile = 128;
-  const int64_t tokens = std::max<int64_t>(1, logits / vocab);
-  return tokens < kTile ? tokens : tokens / kTile * kTile;
+  const int64_t most = std::max<int64_t>(1, logits / vocab);
+  if (tokens <= most) return std::max<int64_t>(1, tokens);
+  if (most < kTile) return most;
+  const int64_t even = divided_up(tokens, divided_up(tokens, most / kTile * kTile));
+  return divided_up(even, kTile) * kTile;
 }
 
 }  // namespace
 
 int64_t default_logits_per_chunk(const at::Tensor& hidden) {
-  return hidden.is_cuda() ? int64_t{1} << 29 : int64_t{1} << 25;
+  return hidden.is_cuda() ? int64_t{5} << 27 : int64_t{1} << 25;
 }
 
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
@@ -97,10 +104,11 @@ at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weig
       << "hidden " << hidden.sizes() << ", targets " << targets.sizes();
   const auto trained = targets.ne(kUntrainedTarget).nonzero().squeeze(-1);
   const auto device = hidden.device();
-  const auto rows = hidden.index_select(0, trained.to(device, /*non_blocking=*/true));
-  const auto kept_targets = targets.index_select(0, trained).to(device, /*non_blocking=*/true);
-  const int64_t chunk_tokens =
-      tokens_per_chunk(logits_per_chunk.value_or(default_logits_per_chunk(hidden)), weight.size(0));
+  const auto rows = hidden.index_select(0, to_device(trained, device));
+  const auto kept_targets = to_device(targets.index_select(0, trained), device);
+  // Of all tokens, however many of them are trained, so that the products' shapes recur.
+  const int64_t chunk_tokens = tokens_per_chunk(
+      hidden.size(0), logits_per_chunk.value_or(default_logits_per_chunk(hidden)), weight.size(0));
   const bool recording = at::GradMode::is_enabled();
   return LinearCrossEntropy::apply(rows, weight, kept_targets, chunk_tokens,
                                    recording && rows.requires_grad(), recording && weight.requires_grad());

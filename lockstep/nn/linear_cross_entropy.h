@@ -11,9 +11,9 @@ namespace lockstep::nn {
 
 constexpr int64_t kUntrainedTarget = -100;
 
-// Logits made at a time, in elements: 2^29 on a GPU, 1 GiB in bf16, since the weight's gradient is read and
-// written once for each chunk; 2^25 on the CPU, 128 MiB in float32 and with their log-probabilities twice
-// that.
+// Logits made at a time, in elements: 5 * 2^27 on a GPU, 1.25 GiB in bf16, since the weight's gradient is
+// read and written once for each chunk; 2^25 on the CPU, 128 MiB in float32 and with their log-probabilities
+// twice that.
 int64_t default_logits_per_chunk(const at::Tensor& hidden);
 
 // Sum over n with targets[n] != -100 of -log softmax(hidden[n] weight^T)[targets[n]].
