@@ -29,7 +29,7 @@ FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, con
   if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device, memory);
   if (!trainable_) return;
   for (size_t i = 0; i < parameters_.size(); ++i)
-    nn::set_gradient_home(parameters_[i], [this, i] { return lend_region(i); });
+    nn::set_gradient_home(parameters_[i], [this, i](bool stays) { return lend_region(i, stays); });
 }
 
 FlatShard::~FlatShard() {
@@ -92,7 +92,8 @@ int64_t FlatShard::gathered_bytes() const {
 
 int64_t FlatShard::gradient_bytes() const {
   size_t bytes = 0;
-  for (const at::Tensor* held : {&shard_.grad(), &gradients_, &reduced_})
+  const at::Tensor& grad = shard_.grad().defined() ? shard_.grad() : grad_memory_;
+  for (const at::Tensor* held : {&grad, &gradients_, &reduced_})
     if (held->defined()) bytes += held->nbytes();
   return static_cast<int64_t>(bytes);
 }
@@ -125,7 +126,9 @@ at::Tensor& FlatShard::collected() {
   at::Tensor& sum = adds_in_place() ? shard_.mutable_grad() : gradients_;
   if (!sum.defined()) {
     const auto dtype = adds_in_place() ? options_.grad.value_or(options_.sum()) : options_.reduce;
-    sum = at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
+    sum = grad_memory_.defined()
+              ? grad_memory_.detach()
+              : at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
     taken_.assign(taken_.size(), false);
     lent_.assign(lent_.size(), false);
   }
@@ -137,10 +140,13 @@ at::Tensor FlatShard::region(size_t i) {
   return collected().narrow(0, layout.flat_offset, layout.numel);
 }
 
-at::Tensor FlatShard::lend_region(size_t i) {
+at::Tensor FlatShard::lend_region(size_t i, bool stays) {
   const at::NoGradGuard no_grad;
+  // Only where a step is one backward: a second one adds to what the first has left.
+  if (stays && !(adds_in_place() && options_.grad)) return {};
   if (collected().scalar_type() != parameters_[i].scalar_type() || taken_[i] || lent_[i]) return {};
   lent_[i] = true;
+  if (stays) grad_memory_ = shard_.grad();
   return region(i).view(layout_.parameters()[i].sizes);
 }
 
@@ -163,7 +169,7 @@ void FlatShard::zero_what_was_not_taken() {
   for (size_t i = 0; i < parameters.size(); ++i) {
     const int64_t begin = parameters[i].flat_offset + (taken_[i] ? parameters[i].numel : 0);
     const int64_t end = i + 1 < parameters.size() ? parameters[i + 1].flat_offset : layout_.padded_numel();
-    sum.narrow(0, begin, end - begin).zero_();
+    if (begin < end) sum.narrow(0, begin, end - begin).zero_();
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
 // S * master, and S * compute where that is another dtype and W > 1; its gradient S * sum() once there is one
-// (elastic: up to log2(A) + 1 of them while A micro-batches are summed); gathered, W * S * compute; between a
+// (elastic: up to log2(A) + 1 of them while A micro-batches are summed; between steps too where CUDA graphs
+// write there); gathered, W * S * compute; between a
 // unit's first gradient and the end of its reduction, W * S * reduce.
 //
 // Rank rules: the gather and reduce calls are collective over the shard axis.
@@ -86,7 +87,7 @@ class FlatShard {
   // Where this backward's gradients are collected, and parameter i's place there.
   at::Tensor& collected();
   at::Tensor region(size_t i);
-  at::Tensor lend_region(size_t i);
+  at::Tensor lend_region(size_t i, bool stays);
   void zero_what_was_not_taken();
 
   ShardLayout layout_;
@@ -106,6 +107,7 @@ class FlatShard {
   std::optional<uint32_t> published_version_;  // and when it was last published, if ever
   std::optional<comm::Work> gather_;
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
+  at::Tensor grad_memory_;   // of the shard's grad() in every step, once a home there was lent to stay
   std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
   std::vector<bool> lent_;   // by parameter: its place is being written to (nn/gradient_home.h)
   at::Tensor reduced_;       // [S] options' sum(), while a reduction runs

@@ -7,27 +7,40 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace lockstep::nn {
 
 // Its parameter's sizes and dtype, or undefined: not now. What it returned once it must not return again
 // before the gradient has arrived, since a weight that is used twice has two gradients, which autograd adds.
-using GradientHome = std::function<at::Tensor()>;
+// `stays`: only memory that is this parameter's home in all later steps too.
+using GradientHome = std::function<at::Tensor(bool stays)>;
 
 // Until remove_gradient_home, which must come before `parameter` or what `home` refers to is gone.
 // Thread-safe.
 void set_gradient_home(const at::Tensor& parameter, GradientHome home);
 void remove_gradient_home(const at::Tensor& parameter);
 
-// While it lives, this thread's new_gradient gives fresh memory.
-class GradientHomesClosed {
+// For who will write gradients to the same addresses again in later steps. While it lives, this thread's
+// new_gradient gives homes that stay, or fresh memory. Not nested.
+class LastingHomes {
  public:
-  GradientHomesClosed();
-  ~GradientHomesClosed();
-  GradientHomesClosed(const GradientHomesClosed&) = delete;
-  GradientHomesClosed& operator=(const GradientHomesClosed&) = delete;
+  LastingHomes();
+  ~LastingHomes();
+  LastingHomes(const LastingHomes&) = delete;
+  LastingHomes& operator=(const LastingHomes&) = delete;
+  // What was given for `parameter`; null: fresh memory.
+  const void* given(const at::Tensor& parameter) const;
+
+ private:
+  friend struct HomeLender;
+  std::map<const void*, const void*> given_;
 };
+
+// In a later step: whether `home`, given for `parameter` by LastingHomes, can be written to now. It is lent
+// then, as by new_gradient.
+bool lend_again(const at::Tensor& parameter, const void* home);
 
 // Memory for the gradient of `parameter`, without values: its home, or fresh.
 at::Tensor new_gradient(const at::Tensor& parameter);

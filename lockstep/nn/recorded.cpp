@@ -23,6 +23,7 @@ using torch::autograd::variable_list;
 
 constexpr int kCallsBefore = 3;  // products are timed in their second call
 constexpr const char* kMoved = "weights lie elsewhere in memory than when their part was recorded";
+constexpr const char* kNoHome = "gradients are wanted elsewhere in memory than when their part was recorded";
 
 std::vector<const void*> places_of(const Tensors& tensors) {
   std::vector<const void*> places;
@@ -75,6 +76,7 @@ struct Recording {
   Tensors output_gradients;                                  // undefined where the output has none
   Tensors input_gradients;
   std::vector<std::optional<Left>> parameter_gradients;
+  std::vector<const void*> homes;  // that the recorded backward writes to, by parameter; null: none
 };
 
 namespace {
@@ -120,9 +122,10 @@ struct RecordedFunction : torch::autograd::Function<RecordedFunction> {
     Recording& recording = *pass.recording;
     const Tensors parameters = context->get_saved_variables();
     variable_list result(1);  // of the pass
-    if (!recording.backward) record_backward(recording, pass.recorder, gradients, parameters);
-    if (!recording.backward || places_of(parameters) != recording.places_backward) {
-      if (recording.backward) pass.recorder.pass_over(kMoved);
+    const bool replays = recording.backward
+                             ? can_replay(recording, pass.recorder, parameters)
+                             : record_backward(recording, pass.recorder, gradients, parameters);
+    if (!replays) {
       result = joined(std::move(result), through_again(recording, gradients, parameters));
       pass.end();
       return result;
@@ -164,10 +167,23 @@ struct RecordedFunction : torch::autograd::Function<RecordedFunction> {
     return gradients;
   }
 
-  // The gradients that arrive are those of the recorded backward's later replays.
-  static void record_backward(Recording& recording, Recorder& recorder, const Tensors& gradients,
+  static bool can_replay(const Recording& recording, Recorder& recorder, const Tensors& parameters) {
+    if (places_of(parameters) != recording.places_backward) {
+      recorder.pass_over(kMoved);
+      return false;
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (recording.homes[i] == nullptr || lend_again(parameters[i], recording.homes[i])) continue;
+      recorder.pass_over(kNoHome);
+      return false;
+    }
+    return true;
+  }
+
+  // The gradients that arrive are those of the recorded backward's later replays. Whether it was recorded.
+  static bool record_backward(Recording& recording, Recorder& recorder, const Tensors& gradients,
                               const Tensors& parameters) {
-    if (recorder.off()) return;
+    if (recorder.off()) return false;
     Tensors own;
     for (size_t i = 0; i < recording.outputs.size(); ++i) {
       const at::Tensor& output = recording.outputs[i];
@@ -180,20 +196,23 @@ struct RecordedFunction : torch::autograd::Function<RecordedFunction> {
       }
     }
     const size_t num_inputs = recording.inputs.size();
-    const GradientHomesClosed closed;  // a home may be another one at the next step
+    const LastingHomes homes;
     Tensors got;
     try {
       recording.backward = recorder.backward_->record(
           [&] { got = back(recording.outputs, own, joined(recording.inputs, parameters)); });
     } catch (const std::exception& error) {
-      return recorder.turn_off(first_line(error.what()));
+      recorder.turn_off(first_line(error.what()));
+      return false;
     }
+    for (const at::Tensor& x : parameters) recording.homes.push_back(homes.given(x));
     recording.output_gradients = std::move(own);
     recording.places_backward = places_of(parameters);
     recording.input_gradients.assign(got.begin(), got.begin() + static_cast<long>(num_inputs));
     for (const at::Tensor& x : recording.input_gradients) recorder.keep(x);
     for (size_t i = num_inputs; i < got.size(); ++i)
       recording.parameter_gradients.push_back(Left::of(got[i]));
+    return true;
   }
 
   static Tensors through_again(Recording& recording, const Tensors& gradients, const Tensors& parameters) {

@@ -8,6 +8,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/comm/run_ranks.h"
 #include "lockstep/kernels/side_by_side.h"
+#include "lockstep/nn/gradient_home.h"
 #include "lockstep/nn/layers.h"
 #include "lockstep/nn/shared_input.h"
 #include "lockstep/optim/adamw.h"
@@ -297,6 +298,47 @@ TEST(Sharded, AGradientKeptInBf16LosesNothingOfOneBackward) {
     }
     EXPECT_EQ(narrow.state().grad_norm(), wide.state().grad_norm());
   });
+}
+
+// Who writes a gradient to the same address in every step, as CUDA graphs do.
+TEST(Sharded, AGradientsHomeStaysOnceItIsLentToStay) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    FsdpOptions options;
+    options.compute = options.grad.emplace(at::kBFloat16);
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, options);
+    const at::Tensor& weight = model->blocks[0]->up;
+    model(at::arange(4));
+    at::Tensor home;
+    const void* given = nullptr;
+    {
+      const nn::LastingHomes homes;
+      home = nn::new_gradient(weight);
+      given = homes.given(weight);
+    }
+    EXPECT_EQ(given, home.const_data_ptr());
+    EXPECT_FALSE(nn::lend_again(weight, given)) << "its gradient has not arrived";
+    model(at::arange(4)).backward();
+    std::vector<at::Tensor> others;  // take the memory that a step has freed
+    for (int step = 0; step < 3; ++step) {
+      for (const auto& shard : model.parameters()) shard.mutable_grad() = at::Tensor();
+      for (const auto& shard : model.parameters()) others.push_back(at::empty_like(shard, at::kBFloat16));
+      EXPECT_TRUE(nn::lend_again(weight, given));
+      EXPECT_FALSE(nn::lend_again(weight, given)) << "lent already";
+      model(at::arange(4)).backward();
+    }
+  });
+}
+
+TEST(Sharded, NoHomeStaysWhereMicroBatchesOrRanksAddUp) {
+  for (const int ranks : {1, 2}) {
+    comm::run_mesh(ranks, ranks, [](comm::Mesh& mesh) {
+      auto model = fully_shard(AwkwardNet(at::kFloat), mesh, FsdpOptions());
+      model(at::arange(4));
+      const nn::LastingHomes homes;
+      nn::new_gradient(model->blocks[0]->up);
+      EXPECT_EQ(homes.given(model->blocks[0]->up), nullptr);
+    });
+  }
 }
 
 // The copy in the computing dtype is made once a step and serves evaluations too.

@@ -3,6 +3,8 @@
 
 #include <ATen/ATen.h>
 
+#include "lockstep/nn/gradient_home.h"
+#include "lockstep/nn/linears.h"
 #include "tests/gpu/gpu_test.h"
 
 namespace lockstep {
@@ -116,6 +118,28 @@ TEST_F(GpuRecorded, WeightsThatMovedAreReadWhereTheyAre) {
     loss.backward();
   }
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(at::equal(recorded.gradients[i], plain.gradients[i])) << i;
+}
+
+TEST_F(GpuRecorded, GradientsAreWrittenWhereTheyAreWanted) {
+  const auto recorder = nn::Recorder::make();
+  nn::RecordedPart part;
+  const auto weight = at::randn({16, 24}, at::kCUDA).set_requires_grad(true);
+  const auto home = at::empty_like(weight);
+  bool is_free = true;
+  nn::set_gradient_home(weight, [&](bool) { return is_free ? home.view({16, 24}) : at::Tensor(); });
+  const auto body = [&](const Tensors& in) { return nn::linears(in[0], {weight}, {}); };
+  for (int step = 0; step < 8; ++step) {
+    const auto x = at::randn({7, 24}, at::kCUDA).set_requires_grad(true), dy = at::randn({7, 16}, at::kCUDA);
+    is_free = step != 6;  // another gradient of the weight lies there
+    home.fill_(-1);
+    part.run(*recorder, body, {x}, {weight})[0].backward(dy);
+    EXPECT_TRUE(at::allclose(weight.grad(), dy.t().matmul(x.detach()), 1e-4, 1e-5)) << step;
+    EXPECT_EQ(weight.grad().const_data_ptr() == home.const_data_ptr(), is_free) << step;
+    if (!is_free) EXPECT_TRUE(home.eq(-1).all().item<bool>());
+    weight.mutable_grad() = at::Tensor();
+  }
+  EXPECT_FALSE(recorder->off());
+  nn::remove_gradient_home(weight);
 }
 
 TEST_F(GpuRecorded, WhatCannotBeRecordedRunsAsItIs) {
