@@ -12,7 +12,6 @@ import functools
 import json
 import os
 import statistics
-import time
 
 import torch
 import torch.distributed as dist
@@ -55,17 +54,21 @@ def fsdp2(args):
 
 
 def timed_steps(args, optimizer, loss_of, vocab_size):
+    """Milliseconds from the end of each step to the end of the next, without waiting between them; and the last loss."""
+    ends = []
     for step in range(args.warmup + args.steps):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
+        if step >= args.warmup:
+            ends.append(torch.cuda.Event(enable_timing=True))
+            ends[-1].record()
         ids = torch.randint(0, vocab_size, (args.batch, args.seq), device="cuda")
         optimizer.zero_grad()
         loss = loss_of(ids)
         loss.backward()
         optimizer.step()
-        torch.cuda.synchronize()
-        if step >= args.warmup:
-            yield (time.perf_counter() - start) * 1000, loss.item()
+    ends.append(torch.cuda.Event(enable_timing=True))
+    ends[-1].record()
+    torch.cuda.synchronize()
+    return [begin.elapsed_time(end) for begin, end in zip(ends, ends[1:])], loss.item()
 
 
 def main():
@@ -84,12 +87,12 @@ def main():
     model, optimizer, loss_of = (sample if args.peer == "sample" else fsdp2)(args)
     model.train()
     vocab_size = json.load(open(os.path.join(args.model, "config.json")))["vocab_size"]
-    times, losses = zip(*timed_steps(args, optimizer, loss_of, vocab_size))
+    times, loss = timed_steps(args, optimizer, loss_of, vocab_size)
     if dist.get_rank() == 0:
         print(json.dumps({
             "peer": args.peer, "torch": torch.__version__, "num_workers": dist.get_world_size(),
             "step_ms": {"median": statistics.median(times), "least": min(times), "most": max(times)},
-            "peak_bytes": torch.cuda.max_memory_allocated(), "loss": losses[-1]}), flush=True)
+            "peak_bytes": torch.cuda.max_memory_allocated(), "loss": loss}), flush=True)
     dist.destroy_process_group()
 
 

@@ -4,12 +4,12 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/bench/output.h"
 #include "lockstep/bench/repeated_weights.h"
 #include "lockstep/bench/report.h"
+#include "lockstep/bench/step_clock.h"
 #include "lockstep/bench/step_trace.h"
 #include "lockstep/bench/train_bench.h"
 #include "lockstep/bench/train_report.h"
@@ -69,17 +69,15 @@ class Worker {
   }
 
   TrainReport run() {
+    StepClock clock(engine_.device());
+    at::Tensor loss;
     for (int step = 0; step < options_.warmup + options_.steps; ++step) {
-      std::vector<models::ModelInput> micro_batches;
-      for (int64_t i = 0; i < plan_.accumulation; ++i)
-        micro_batches.push_back(random_rows(options_, spec_.vocab_size));
-      finish();
-      const Stopwatch stopwatch;
-      const at::Tensor loss = train(micro_batches);
-      finish();
-      if (step >= options_.warmup) report_.step_ms.push_back(stopwatch.seconds() * 1000);
-      report_.loss = loss.item<double>();  // of this rank's rows: all are alike
+      if (step == options_.warmup) clock.mark();
+      loss = train(random_micro_batches());
+      if (step >= options_.warmup) clock.mark();
     }
+    report_.step_ms = clock.step_ms();
+    report_.loss = loss.item<double>();  // of this rank's rows: all are alike
     report_.peak_bytes = engine_.peak_bytes();
     if (!options_.trace.empty()) trace();
     engine_.mesh().world().barrier();  // nobody leaves while others still talk to its store
@@ -98,11 +96,16 @@ class Worker {
     return fsdp::fully_shard(model, engine_.mesh(), engine_.fsdp_options());
   }
 
-  // Every rank's step, with worker 0 looking on.
-  void trace() {
+  std::vector<models::ModelInput> random_micro_batches() const {
     std::vector<models::ModelInput> micro_batches;
     for (int64_t i = 0; i < plan_.accumulation; ++i)
       micro_batches.push_back(random_rows(options_, spec_.vocab_size));
+    return micro_batches;
+  }
+
+  // Every rank's step, with worker 0 looking on.
+  void trace() {
+    const auto micro_batches = random_micro_batches();
     const auto step = [&] {
       train(micro_batches);
       finish();
