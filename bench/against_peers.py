@@ -30,6 +30,8 @@ def steps_of(who, args, batch, seq):
              "--warmup", str(args.warmup)]
     if who == "lockstep":
         return last_json([args.lockstep, "bench", "train", "--num-workers", str(args.num_workers), "--json", *shape])
+    if who == "llmq":
+        return last_json([sys.executable, os.path.join(HERE, "llmq_step.py"), args.llmq, *shape])
     clean = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     return last_json([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                       str(args.num_workers), os.path.join(HERE, "peer_step.py"), who, *shape], clean)
@@ -40,6 +42,7 @@ def main():
     parser.add_argument("--lockstep", required=True, help="the program")
     parser.add_argument("--model", default=os.path.join(HERE, "qwen2.5-1.5b"))
     parser.add_argument("--peers", default="compiled,sample")
+    parser.add_argument("--llmq", help="LLM.Q's train, for the peer llmq, on one GPU")
     parser.add_argument("--work", default=",".join(f"{batch}x{seq}" for batch, seq in WORK), help="BATCHxTOKENS,...")
     parser.add_argument("--num-workers", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
@@ -48,6 +51,8 @@ def main():
     parser.add_argument("--out", help="file for all figures")
     args = parser.parse_args()
     everyone = ["lockstep", *args.peers.split(",")]
+    if "llmq" in everyone and (args.llmq is None or args.num_workers != 1):
+        parser.error("the peer llmq wants --llmq PROGRAM and --num-workers 1")
     results = []
     for work in args.work.split(","):
         batch, seq = map(int, work.split("x"))
@@ -56,7 +61,7 @@ def main():
         for who in everyone:
             median = statistics.median(r[who]["step_ms"]["median"] for r in rounds)
             ratios = [r[who]["step_ms"]["median"] / r["lockstep"]["step_ms"]["median"] for r in rounds]
-            peak = max(r[who]["peak_bytes"] for r in rounds) / 2**30
+            peak = max(r[who].get("peak_bytes", 0) for r in rounds) / 2**30  # LLM.Q does not tell
             print(f"{work:>8} {who:<9} {median:8.1f} ms  {batch * seq / median * 1000:8.0f} tokens/s a GPU  {peak:5.1f} GiB  "
                   f"{statistics.median(ratios):.3f} x lockstep's time ({min(ratios):.3f} to {max(ratios):.3f})", flush=True)
     if args.out:
