@@ -77,7 +77,7 @@ struct ShardingConfig {
   std::vector<std::string> wrap_modules;  // sharding.wrap.modules: type names; when set, the size is not used
   std::vector<int64_t> mesh;
   bool peer_copies = true;         // gathers read other GPUs' memory where they reach it (comm/peer_memory.h)
-  std::string recompute = "none";  // none | block | selective | auto
+  std::string recompute = "none";  // none | selective | block | auto
 };
 
 struct ScalingConfig {

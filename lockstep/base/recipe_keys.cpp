@@ -56,8 +56,8 @@ RecipeBuilt not_hybrid() {
           "use auto, full, grad_op or none"};
 }
 
-RecipeBuilt not_selective() {
-  return {[](const Json& value) { return value == "none" || value == "block"; }, "use none or block"};
+RecipeBuilt not_auto_recompute() {
+  return {[](const Json& value) { return value != "auto"; }, "use none, selective or block"};
 }
 
 RecipeBuilt text_or_messages() {
@@ -176,7 +176,7 @@ const std::vector<RecipeKey<Recipe>>& recipe_keys() {
       {.path = "sharding.recompute",
        .field = field(&Recipe::sharding, &ShardingConfig::recompute),
        .range = one_of({"none", "block", "selective", "auto"}),
-       .built = not_selective()},
+       .built = not_auto_recompute()},
 
       {.path = "scaling.num_workers", .field = num_workers_field()},
       {.path = "scaling.use_gpu", .field = field(&Recipe::scaling, &ScalingConfig::use_gpu)},

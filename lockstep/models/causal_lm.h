@@ -42,7 +42,7 @@ struct CausalLMImpl : nn::Module, nn::WeightSource {
   at::Tensor next_logits(const at::Tensor& tokens, KeyValueCache& cache);
 
   // Of the decoder's layers (DecoderImpl::set_recompute).
-  void set_recompute(bool on) { model_->set_recompute(on); }
+  void set_recompute(Recompute what) { model_->set_recompute(what); }
   // DecoderImpl::set_recorder.
   void set_recorder(std::shared_ptr<nn::Recorder> recorder) { model_->set_recorder(std::move(recorder)); }
 

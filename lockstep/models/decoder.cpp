@@ -65,8 +65,9 @@ AttentionImpl::AttentionImpl(const ModelSpec& spec, int64_t layer, const at::Ten
   }
 }
 
-at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context) {
-  const auto projected = nn::linear_each(x, {q_proj_, k_proj_, v_proj_});
+at::Tensor AttentionImpl::forward(const at::Tensor& x, const LayerContext& context,
+                                  const std::optional<nn::MadeAgain>& again) {
+  const auto projected = nn::linear_each(x, {q_proj_, k_proj_, v_proj_}, again);
   auto query = projected[0], key = projected[1];
   if (q_norm_) {
     query = q_norm_(split_heads(query, head_dim_)).flatten(2);
@@ -88,8 +89,8 @@ GatedMLPImpl::GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& optio
   down_proj_ = register_module("down_proj", nn::Linear(inner, width, spec.mlp_bias, options));
 }
 
-at::Tensor GatedMLPImpl::forward(const at::Tensor& x) {
-  const auto projected = nn::linear_each(x, {gate_proj_, up_proj_});
+at::Tensor GatedMLPImpl::forward(const at::Tensor& x, const std::optional<nn::MadeAgain>& again) {
+  const auto projected = nn::linear_each(x, {gate_proj_, up_proj_}, again);
   return nn::swiglu_linear(projected[0], projected[1], down_proj_);
 }
 
@@ -103,9 +104,15 @@ DecoderLayerImpl::DecoderLayerImpl(const ModelSpec& spec, int64_t layer, const a
 }
 
 ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, const LayerContext& context) {
+  // A norm that is a unit of its own is not gathered yet when the backward of what follows it runs.
+  const auto again = [&](nn::RMSNorm& norm, const at::Tensor& h) {
+    const bool may = context.norms_again && norm->forward_hooks() == nullptr;
+    return may ? std::optional(norm->made_again(h)) : std::nullopt;
+  };
   const auto [entered, normed] = add_and_norm(x, input_layernorm_);
-  const auto [attended, normed_again] = post_attention_layernorm_(self_attn_(normed, context), entered);
-  return {attended, mlp_(normed_again)};
+  const auto branch = self_attn_(normed, context, again(input_layernorm_, entered));
+  const auto [attended, normed_too] = post_attention_layernorm_(branch, entered);
+  return {attended, mlp_(normed_too, again(post_attention_layernorm_, attended))};
 }
 
 DecoderImpl::DecoderImpl(const ModelSpec& spec, const at::TensorOptions& options)
@@ -149,7 +156,7 @@ bool DecoderImpl::may_record(const at::Tensor& x, const LayerContext& context) {
   const bool is_small = x.size(0) * x.size(1) <= kRecordedTokens;
   if (!recorder_ || !recorder_->free() || !is_small || context.cache != nullptr) return false;
   std::string why;
-  if (recompute_) why = "layers are computed again in backward (sharding.recompute)";
+  if (recompute_ == Recompute::kBlock) why = "layers are computed again in backward (sharding.recompute)";
   if (!context.mask.causal) why = "rows hold several documents, and attention's mask changes";
   for (const DecoderLayer& layer : layers_)
     if (has_hooks_inside(*layer)) why = "parts of a layer are units of their own (sharding.wrap)";
@@ -163,9 +170,11 @@ ResidualStream DecoderImpl::recorded_layer(size_t index, const ResidualStream& x
   nn::Tensors inputs = tensors_of(x);
   const size_t carried = inputs.size();
   inputs.insert(inputs.end(), {context.rotary.cos, context.rotary.sin});
-  const auto body = [layer = DecoderLayer(layer), carried](const nn::Tensors& in) mutable {
+  const auto body = [layer = DecoderLayer(layer), carried,
+                     norms_again = context.norms_again](const nn::Tensors& in) mutable {
     const LayerContext same{.rotary = {in[carried], in[carried + 1]},
-                            .mask = nn::AttentionMask::causal_rows()};
+                            .mask = nn::AttentionMask::causal_rows(),
+                            .norms_again = norms_again};
     return tensors_of(layer->forward(residual_of(in, carried), same));
   };
   const auto out =
@@ -174,6 +183,7 @@ ResidualStream DecoderImpl::recorded_layer(size_t index, const ResidualStream& x
 }
 
 at::Tensor DecoderImpl::run_layers(const at::Tensor& x, LayerContext context) {
+  context.norms_again = recompute_ == Recompute::kSelective;
   const bool record = may_record(x, context);
   if (record)
     context.rotary = {recorder_->lasting("cos", context.rotary.cos),
@@ -181,9 +191,9 @@ at::Tensor DecoderImpl::run_layers(const at::Tensor& x, LayerContext context) {
   ResidualStream residual{x, {}};
   for (size_t i = 0; i < layers_.size(); ++i) {
     DecoderLayer& layer = layers_[i];
-    residual = record       ? recorded_layer(i, residual, context)
-               : recompute_ ? recomputed_layer(layer, residual, context)
-                            : layer(residual, context);
+    residual = record                            ? recorded_layer(i, residual, context)
+               : recompute_ == Recompute::kBlock ? recomputed_layer(layer, residual, context)
+                                                 : layer(residual, context);
   }
   return std::get<1>(add_and_norm(residual, norm_));
 }

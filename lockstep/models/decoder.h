@@ -21,13 +21,22 @@ struct LayerContext {
   nn::RotaryTable rotary;
   nn::AttentionMask mask;
   KeyValueCache* cache = nullptr;  // not owned; null outside generation
+  bool norms_again = false;        // norms are not kept for backward (Recompute::kSelective)
+};
+
+// What a forward does not keep for backward, which computes it again, to the same bits.
+enum class Recompute {
+  kNone,       // the activations of gated MLPs alone, beside their gradients (nn/swiglu.h)
+  kSelective,  // the norms too: all but attention and the large products
+  kBlock,      // all but a layer's input (nn/recompute.h)
 };
 
 struct AttentionImpl : nn::Module {
   AttentionImpl(const ModelSpec& spec, int64_t layer, const at::TensorOptions& options);
 
-  // [B, T, D] -> [B, T, D]
-  at::Tensor forward(const at::Tensor& x, const LayerContext& context);
+  // [B, T, D] -> [B, T, D]. `again`: x need not be kept.
+  at::Tensor forward(const at::Tensor& x, const LayerContext& context,
+                     const std::optional<nn::MadeAgain>& again = std::nullopt);
 
  private:
   int64_t layer_;
@@ -41,8 +50,8 @@ LOCKSTEP_MODULE(Attention);
 struct GatedMLPImpl : nn::Module {
   GatedMLPImpl(const ModelSpec& spec, const at::TensorOptions& options);
 
-  // [B, T, D] -> [B, T, D]
-  at::Tensor forward(const at::Tensor& x);
+  // [B, T, D] -> [B, T, D]. `again`: x need not be kept.
+  at::Tensor forward(const at::Tensor& x, const std::optional<nn::MadeAgain>& again = std::nullopt);
 
  private:
   nn::Linear gate_proj_{nullptr}, up_proj_{nullptr}, down_proj_{nullptr};
@@ -84,11 +93,10 @@ struct DecoderImpl : nn::Module {
   // CHECKs that T is 1 unless the cache is empty.
   at::Tensor forward(const at::Tensor& tokens, KeyValueCache& cache);
 
-  // Whether layers keep their inputs alone for backward, and are computed again there (nn/recompute.h).
-  void set_recompute(bool on) { recompute_ = on; }
+  void set_recompute(Recompute what) { recompute_ = what; }
 
   // Layers are recorded where the host would keep the device waiting: training forwards over at most
-  // kRecordedTokens tokens, whose rows are one document each, without set_recompute. Null: never.
+  // kRecordedTokens tokens, whose rows are one document each, without Recompute::kBlock. Null: never.
   void set_recorder(std::shared_ptr<nn::Recorder> recorder);
   static constexpr int64_t kRecordedTokens = 4096;
 
@@ -101,7 +109,7 @@ struct DecoderImpl : nn::Module {
 
   int64_t head_dim_;
   double rope_theta_;
-  bool recompute_ = false;
+  Recompute recompute_ = Recompute::kNone;
   std::vector<DecoderLayer> layers_;
   std::shared_ptr<nn::Recorder> recorder_;
   std::vector<nn::RecordedPart> parts_;  // of the layers

@@ -3,7 +3,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 
-#include "lockstep/nn/linears.h"
+#include "lockstep/kernels/rms_norm.h"
 #include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
@@ -42,6 +42,12 @@ at::Tensor RMSNormImpl::forward(const at::Tensor& x) { return rms_norm(x, weight
 
 std::tuple<at::Tensor, at::Tensor> RMSNormImpl::forward(const at::Tensor& x, const at::Tensor& residual) {
   return add_rms_norm(x, residual, weight, eps_);
+}
+
+MadeAgain RMSNormImpl::made_again(const at::Tensor& x) const {
+  return {{x, weight}, [eps = eps_](const std::vector<at::Tensor>& from) {
+            return std::get<0>(kernels::rms_norm(from[0].contiguous(), std::nullopt, from[1], eps));
+          }};
 }
 
 }  // namespace lockstep::nn

@@ -9,6 +9,7 @@
 
 #include <tuple>
 
+#include "lockstep/nn/linears.h"
 #include "lockstep/nn/module.h"
 
 namespace lockstep::nn {
@@ -47,6 +48,8 @@ struct RMSNormImpl : Module {
   at::Tensor forward(const at::Tensor& x);
   // Of a sum, in one pass: x + residual and its norm, [..., D] each.
   std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, const at::Tensor& residual);
+  // forward(x), for layers that would keep it: x and the weight are kept for this norm's gradient.
+  MadeAgain made_again(const at::Tensor& x) const;
 
   at::Tensor weight;  // [D]
 

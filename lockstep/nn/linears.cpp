@@ -1,5 +1,7 @@
 #include "lockstep/nn/linears.h"
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -41,16 +43,22 @@ std::vector<int64_t> first_sizes(at::TensorList tensors) {
   return sizes;
 }
 
+struct Again : torch::CustomClassHolder {
+  explicit Again(MadeAgain input) : input(std::move(input)) {}
+  MadeAgain input;
+};
+
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
   // parameters: the weights, then the biases if there are any. A list of another type is not seen as inputs.
+  // `again` may be null.
   static variable_list forward(AutogradContext* context, const at::Tensor& x, at::TensorList parameters,
-                               int64_t count) {
+                               int64_t count, const c10::intrusive_ptr<Again>& again) {
     const auto layers = static_cast<size_t>(count);
     const auto weights = parameters.slice(0, layers), biases = parameters.slice(layers);
     const at::Tensor rows = rows_of(x);  // [N, in]
     auto sizes = x.sizes().vec();
-    variable_list saved{rows}, outputs;
+    variable_list outputs;
     for (const Joint& joint : joints_of(weights, biases)) {
       sizes.back() = joint.weight.size(0);
       const at::Tensor out = at::empty(sizes, x.options());
@@ -59,9 +67,17 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
       for (const at::Tensor& columns : out.split_with_sizes(widths, -1)) outputs.push_back(columns);
     }
     // The biases, for the homes of their gradients.
-    saved.insert(saved.end(), parameters.begin(), parameters.end());
+    variable_list saved = parameters.vec();
+    if (again) {
+      saved.insert(saved.end(), again->input.from.begin(), again->input.from.end());
+      context->saved_data["again"] =
+          at::IValue::make_capsule(c10::make_intrusive<Again>(MadeAgain{{}, again->input.make}));
+    } else {
+      saved.push_back(rows);
+    }
     context->save_for_backward(std::move(saved));
     context->saved_data["layers"] = count;
+    context->saved_data["parameters"] = static_cast<int64_t>(parameters.size());
     context->saved_data["sizes"] = x.sizes().vec();
     return outputs;
   }
@@ -69,11 +85,13 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
   static variable_list backward(AutogradContext* context, variable_list output_grads) {
     const auto saved = context->get_saved_variables();
     const auto layers = static_cast<size_t>(context->saved_data["layers"].toInt());
-    const at::Tensor& rows = saved[0];
-    const auto weights = at::TensorList(saved).slice(1, layers),
-               biases = at::TensorList(saved).slice(1 + layers);
+    const auto num_parameters = static_cast<size_t>(context->saved_data["parameters"].toInt());
+    const auto weights = at::TensorList(saved).slice(0, layers),
+               biases = at::TensorList(saved).slice(layers, num_parameters - layers),
+               rest = at::TensorList(saved).slice(num_parameters);
+    const at::Tensor rows = input_rows(context, rest);
     at::Tensor x_grad;
-    variable_list grads(1 + weights.size() + biases.size() + 1);  // the last one for `count`
+    variable_list grads(1 + num_parameters + 2);  // the last ones for `count` and `again`
     for (const Joint& joint : joints_of(weights, biases)) {
       const size_t count = joint.end - joint.begin;
       const auto parts = at::TensorList(output_grads).slice(joint.begin, count);
@@ -104,6 +122,14 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     if (x_grad.defined()) grads[0] = x_grad.view(context->saved_data["sizes"].toIntVector());
     return grads;
   }
+
+ private:
+  static at::Tensor input_rows(AutogradContext* context, at::TensorList kept) {
+    const auto again = context->saved_data.find("again");
+    if (again == context->saved_data.end()) return kept[0];
+    const at::AutoGradMode no_grad(false);
+    return rows_of(static_cast<Again&>(*again->second.toCapsule()).input.make(kept.vec()));
+  }
 };
 
 }  // namespace
@@ -116,11 +142,13 @@ at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad) {
 at::Tensor rows_of(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
 
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-                                const std::vector<at::Tensor>& biases) {
+                                const std::vector<at::Tensor>& biases,
+                                const std::optional<MadeAgain>& again) {
   LOCKSTEP_CHECK(biases.empty() || biases.size() == weights.size()) << "all layers have a bias or none";
   variable_list parameters = weights;
   parameters.insert(parameters.end(), biases.begin(), biases.end());
-  return LinearFunction::apply(x, at::TensorList(parameters), static_cast<int64_t>(weights.size()));
+  return LinearFunction::apply(x, at::TensorList(parameters), static_cast<int64_t>(weights.size()),
+                               again ? c10::make_intrusive<Again>(*again) : c10::intrusive_ptr<Again>());
 }
 
 }  // namespace lockstep::nn

@@ -3,12 +3,21 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace lockstep::nn {
 
+// An input that need not be kept for backward: make(from) is it once more, to the bit, and `from` is kept
+// anyway.
+struct MadeAgain {
+  std::vector<at::Tensor> from;
+  std::function<at::Tensor(const std::vector<at::Tensor>& from)> make;
+};
+
 // For each layer i: [..., in] -> [..., out_i]. weights: [out_i, in]; biases: [out_i] each, or none at all.
-// Products are kernels::product. Keeps x. First derivatives only.
+// Products are kernels::product. Keeps x, or what `again` makes it of. First derivatives only.
 //
 // Where the weights lie side by side, and the biases (kernels/side_by_side.h; fsdp lays a unit's matrices
 // so), the layers are one: a product each for the outputs, which are columns of one tensor, for the gradient
@@ -16,7 +25,8 @@ namespace lockstep::nn {
 // they are copied together. Elsewhere each layer has its products, and those for the gradient of x add up, in
 // the layers' order, where autograd would hold each.
 std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-                                const std::vector<at::Tensor>& biases);
+                                const std::vector<at::Tensor>& biases,
+                                const std::optional<MadeAgain>& again = std::nullopt);
 
 // What the biases of such layers get: the sum of out_grad [N, sum of out_i] over N, in their gradient_home.h.
 at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad);

@@ -1,7 +1,5 @@
 #include "lockstep/nn/shared_input.h"
 
-#include "lockstep/nn/linears.h"
-
 namespace lockstep::nn {
 namespace {
 
@@ -15,14 +13,15 @@ std::vector<at::Tensor> hooked(const std::vector<Linear>& layers, size_t from, c
 
 }  // namespace
 
-std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linear>& layers) {
+std::vector<at::Tensor> linear_each(const at::Tensor& x, const std::vector<Linear>& layers,
+                                    const std::optional<MadeAgain>& again) {
   return hooked(layers, 0, [&] {
     std::vector<at::Tensor> weights, biases;
     for (const Linear& layer : layers) {
       weights.push_back(layer->weight);
       if (layer->bias.defined()) biases.push_back(layer->bias);
     }
-    return linears(x, weights, biases);
+    return linears(x, weights, biases, again);
   });
 }
 

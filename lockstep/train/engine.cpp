@@ -86,7 +86,10 @@ fsdp::FsdpOptions Engine::fsdp_options() const {
 }
 
 void Engine::configure(models::CausalLM& model) const {
-  model->set_recompute(recipe_.sharding.recompute == "block");
+  const std::string& again = recipe_.sharding.recompute;
+  model->set_recompute(again == "block"       ? models::Recompute::kBlock
+                       : again == "selective" ? models::Recompute::kSelective
+                                              : models::Recompute::kNone);
   if (device_.is_cuda() && recipe_.train.cuda_graphs) model->set_recorder(nn::Recorder::make());
 }
 

@@ -14,6 +14,8 @@ constexpr double kUsable = 0.95;  // the rest is lost between blocks
 // Of the activations, with sharding.recompute: block. The layers' inputs are a tenth by the shapes of
 // Qwen2.5-1.5B; one layer's activations and the head's come to those.
 constexpr double kRecomputed = 0.25;
+// With `selective`: without the norms, a ninth of a layer's activations there.
+constexpr double kWithoutNorms = 0.9;
 
 int64_t capacity(const FullMemory& full) {
   const int64_t others = std::max<int64_t>(full.total - full.free - full.allocator, 0);
@@ -40,7 +42,9 @@ std::vector<std::string> settings_that_fit(const FullMemory& full) {
   };
   add_shorter("train.micro_batch", full.micro_batch, ", with train.global_batch as it is");
   add_shorter("data.sequence_length", full.sequence_length, "");
-  if (!full.recomputes && fits(full, state, kRecomputed * activations))
+  if (full.recompute == "none" && fits(full, state, kWithoutNorms * activations))
+    ways.emplace_back("sharding.recompute: selective, for a little more time");
+  if (full.recompute != "block" && fits(full, state, kRecomputed * activations))
     ways.emplace_back("sharding.recompute: block, for a third more time");
   for (int more = 2; more <= 64; more *= 2) {
     const double share = full.sharded ? more : more * full.num_workers;

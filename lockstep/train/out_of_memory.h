@@ -21,7 +21,7 @@ struct FullMemory {
   int num_workers = 1;
   bool sharded = false;  // by full or grad_op: more workers hold less each
   bool narrow_master = false;
-  bool recomputes = false;  // sharding.recompute: block
+  std::string recompute = "none";  // sharding.recompute
 
   int64_t activations() const { return tensors - shards - gradients - optimizer - gathered; }
 };

@@ -77,7 +77,7 @@ FullMemory TrainContext::full_memory(int64_t asked_bytes) const {
                   .num_workers = world_size(),
                   .sharded = engine_.mesh().shard_size() > 1,
                   .narrow_master = recipe_.precision.master == "bf16",
-                  .recomputes = recipe_.sharding.recompute == "block"};
+                  .recompute = recipe_.sharding.recompute};
   if (model_) {
     const auto held = model_->held_bytes();
     full.shards = held.shards;

@@ -248,7 +248,7 @@ TEST(Recipe, CheckpointsAndGuardsAreRead) {
 
 TEST(Recipe, WhatIsNotBuiltYetIsRefused) {
   EXPECT_EQ(refusal_of("sharding: {recompute: auto}\n"),
-            "recipe.yaml:7: sharding.recompute \"auto\" is not supported yet; use none or block");
+            "recipe.yaml:7: sharding.recompute \"auto\" is not supported yet; use none, selective or block");
   EXPECT_EQ(refusal_of("model:\n  revision: abc\n"),
             "recipe.yaml:8: model.revision \"abc\" is not supported yet; remove it");
   for (const char* more :

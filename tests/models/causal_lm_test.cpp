@@ -10,6 +10,8 @@
 #include <fstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/run_ranks.h"
+#include "lockstep/fsdp/sharded.h"
 #include "tests/models/model_folders.h"
 #include "tests/models/model_input.h"
 
@@ -97,6 +99,28 @@ TEST(CausalLM, LayersAreWhatWrapPoliciesName) {
   int layers = 0;
   for (const auto& module : model->named_modules()) layers += module.value()->name() == "DecoderLayer";
   EXPECT_EQ(layers, 2);
+}
+
+// Also where norms are units of their own, which are gathered for backward after what follows them.
+TEST(CausalLM, WhatBackwardComputesAgainChangesNoBit) {
+  for (const std::vector<std::string>& units : {std::vector<std::string>{"DecoderLayer"}, {"RMSNorm"}}) {
+    comm::run_mesh(2, 2, [&](comm::Mesh& mesh) {
+      std::vector<std::vector<at::Tensor>> gradients;
+      for (const auto what : {Recompute::kNone, Recompute::kSelective, Recompute::kBlock}) {
+        CausalLM model = CausalLM::from_pretrained({.source = test_folder("qwen2_random")});
+        model->set_recompute(what);
+        fsdp::FsdpOptions options;
+        options.wrap = fsdp::wrap_by_type(units);
+        auto sharded = fsdp::fully_shard(model, mesh, options);
+        sharded->loss(packed_row(kDocuments, 1)).backward();
+        auto& mine = gradients.emplace_back();
+        for (const auto& shard : sharded.parameters()) mine.push_back(shard.grad());
+      }
+      for (size_t i = 0; i < gradients[0].size(); ++i)
+        for (const size_t again : {size_t{1}, size_t{2}})
+          EXPECT_TRUE(at::equal(gradients[again][i], gradients[0][i])) << i << " " << again;
+    });
+  }
 }
 
 TEST(CausalLM, RandomWeightsComeFromTheSeed) {

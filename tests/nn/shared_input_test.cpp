@@ -63,6 +63,28 @@ TEST(LinearEach, WritesEachGradientWhereItIsWanted) {
   }
 }
 
+TEST(LinearEach, AnInputThatIsMadeAgainIsNotKept) {
+  for (const bool again : {false, true}) {
+    auto layers = make_layers(/*with_bias=*/true);
+    RMSNorm norm(4, 1e-6, at::TensorOptions(at::kDouble));
+    {
+      const at::NoGradGuard no_grad;
+      norm->weight.normal_();
+    }
+    const auto x = at::randn({2, 3, 4}, at::kDouble).set_requires_grad(true);
+    const auto results = [&](bool makes_again) {
+      const auto normed = norm(x);
+      const auto outputs =
+          linear_each(normed, layers, makes_again ? std::optional(norm->made_again(x)) : std::nullopt);
+      EXPECT_EQ(normed.storage().use_count(), makes_again ? 1 : 2);
+      return gradients(x, layers, outputs);
+    };
+    const auto got = results(again), right = results(false);
+    ASSERT_EQ(got.size(), right.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(at::equal(got[i], right[i])) << i;
+  }
+}
+
 TEST(LinearEach, HasTheResultsOfTheLayersOneByOne) {
   for (const bool with_bias : {false, true}) {
     auto layers = make_layers(with_bias);

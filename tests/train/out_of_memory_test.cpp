@@ -6,9 +6,12 @@
 namespace lockstep::train {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr int64_t kGib = int64_t{1} << 30;
 
@@ -67,11 +70,22 @@ TEST(OutOfMemory, GoesOnHalvingUntilItFits) {
                   "precision.master: bf16, which loses digits"));
 }
 
+TEST(OutOfMemory, NamesTheCheaperWayWhereALittleIsMissing) {
+  FullMemory full = on_an_l4();
+  // 7 GiB of activations and 1 asked for, where 7.95 fit; the free memory is in pieces.
+  full.tensors = full.allocator = full.shards + full.optimizer + 7 * kGib;
+  full.free = 2 * kGib;
+  EXPECT_THAT(settings_that_fit(full), Contains("sharding.recompute: selective, for a little more time"));
+  full.recompute = "selective";
+  EXPECT_THAT(settings_that_fit(full), AllOf(Not(Contains(HasSubstr("selective"))),
+                                             Contains("sharding.recompute: block, for a third more time")));
+}
+
 TEST(OutOfMemory, SaysThatNoOneSettingIsEnough) {
   FullMemory full = on_an_l4();
   full.micro_batch = 1;
   full.sequence_length = 1;
-  full.recomputes = true;
+  full.recompute = "block";
   full.tensors = full.allocator = full.shards + full.optimizer + 21 * kGib;
   EXPECT_THAT(settings_that_fit(full), IsEmpty());
   EXPECT_THAT(out_of_memory_words(full), HasSubstr("no one setting is enough"));
@@ -83,7 +97,7 @@ TEST(OutOfMemory, CountsWhatTheProcessIsAllowed) {
   full.free = 140 * kGib - full.allocator - kGib;
   EXPECT_THAT(out_of_memory_words(full),
               HasSubstr("of 140 GiB free, 22.0 GiB allowed to this process. Held"));
-  EXPECT_EQ(settings_that_fit(full).size(), 5u);
+  EXPECT_EQ(settings_that_fit(full).size(), 6u);
 }
 
 }  // namespace

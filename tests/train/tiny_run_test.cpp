@@ -44,7 +44,7 @@ TEST(TinyExample, WithDeterminismRunEndsInTheSameBits) {
 TEST(TinyExample, ComputingLayersAgainChangesNoBit) {
   for (const char* strategy : {"full", "grad_op", "none"}) {
     std::vector<Json> weights;
-    for (const char* recompute : {"none", "block"}) {
+    for (const char* recompute : {"none", "selective", "block"}) {
       TinyRun run;
       ASSERT_TRUE(run.run({"determinism=run", "train.steps=3", std::string("sharding.strategy=") + strategy,
                            std::string("sharding.recompute=") + recompute})
@@ -53,6 +53,7 @@ TEST(TinyExample, ComputingLayersAgainChangesNoBit) {
       weights.push_back(run.finished().at("weights_sha256"));
     }
     EXPECT_EQ(weights[0], weights[1]) << strategy;
+    EXPECT_EQ(weights[0], weights[2]) << strategy;
   }
 }
 
