@@ -1,11 +1,10 @@
 // Some parameters of a unit as one flat vector: this rank's shard, the gathered copy that
 // the module computes with, and the way of their gradients back into the shard.
 //
-// P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard
-// S * master, and S * compute where that is another dtype and W > 1; its gradient S * sum() once there is one
-// (elastic: up to log2(A) + 1 of them while A micro-batches are summed; between steps too where CUDA graphs
-// write there); gathered, W * S * compute; between a
-// unit's first gradient and the end of its reduction, W * S * reduce.
+// P elements, W ranks along the shard axis, S = ceil(P / W). Bytes held: the shard S * master, and S *
+// compute where that is another dtype and W > 1; its gradient S * sum() once there is one (elastic: up to
+// log2(A) + 1 of them while A micro-batches are summed), between steps too where CUDA graphs write there;
+// gathered, W * S * compute; between a unit's first gradient and the end of its reduction, W * S * reduce.
 //
 // Rank rules: the gather and reduce calls are collective over the shard axis.
 #pragma once
