@@ -21,31 +21,30 @@ Homes& homes() {
   return *all;
 }
 
-thread_local LastingHomes* lasting = nullptr;
+// What a LastingHomes of this thread has given.
+thread_local std::map<const void*, const void*>* lasting = nullptr;
 
 const void* key_of(const at::Tensor& parameter) { return parameter.unsafeGetTensorImpl(); }
 
+// Undefined: none, or not now.
+at::Tensor lend(const at::Tensor& parameter, bool stays) {
+  GradientHome home;
+  {
+    const std::lock_guard lock(homes().mutex);
+    const auto found = homes().by_parameter.find(key_of(parameter));
+    if (found == homes().by_parameter.end()) return {};
+    home = found->second;
+  }
+  return home(stays);
+}
+
+at::Tensor lent_home(const at::Tensor& parameter) {
+  at::Tensor home = lend(parameter, /*stays=*/lasting != nullptr);
+  if (lasting != nullptr && home.defined()) (*lasting)[key_of(parameter)] = home.const_data_ptr();
+  return home;
+}
+
 }  // namespace
-
-struct HomeLender {
-  // Undefined: none, or not now.
-  static at::Tensor lend(const at::Tensor& parameter, bool stays) {
-    GradientHome home;
-    {
-      const std::lock_guard lock(homes().mutex);
-      const auto found = homes().by_parameter.find(key_of(parameter));
-      if (found == homes().by_parameter.end()) return {};
-      home = found->second;
-    }
-    return home(stays);
-  }
-
-  static at::Tensor lend(const at::Tensor& parameter) {
-    at::Tensor home = lend(parameter, /*stays=*/lasting != nullptr);
-    if (lasting != nullptr && home.defined()) lasting->given_[key_of(parameter)] = home.const_data_ptr();
-    return home;
-  }
-};
 
 void set_gradient_home(const at::Tensor& parameter, GradientHome home) {
   const std::lock_guard lock(homes().mutex);
@@ -57,7 +56,7 @@ void remove_gradient_home(const at::Tensor& parameter) {
   homes().by_parameter.erase(key_of(parameter));
 }
 
-LastingHomes::LastingHomes() { lasting = this; }
+LastingHomes::LastingHomes() { lasting = &given_; }
 LastingHomes::~LastingHomes() { lasting = nullptr; }
 
 const void* LastingHomes::given(const at::Tensor& parameter) const {
@@ -66,12 +65,12 @@ const void* LastingHomes::given(const at::Tensor& parameter) const {
 }
 
 bool lend_again(const at::Tensor& parameter, const void* home) {
-  const at::Tensor lent = HomeLender::lend(parameter, /*stays=*/true);
+  const at::Tensor lent = lend(parameter, /*stays=*/true);
   return lent.defined() && lent.const_data_ptr() == home;
 }
 
 at::Tensor new_gradient(const at::Tensor& parameter) {
-  const at::Tensor home = HomeLender::lend(parameter);
+  const at::Tensor home = lent_home(parameter);
   return home.defined() ? home : at::empty_like(parameter);
 }
 
@@ -81,7 +80,7 @@ at::Tensor new_joint_gradient(at::TensorList parameters) {
   std::vector<at::Tensor> lent;
   for (const at::Tensor& parameter : parameters) {
     sizes[0] += parameter.size(0);
-    if (const at::Tensor home = HomeLender::lend(parameter); home.defined()) lent.push_back(home);
+    if (const at::Tensor home = lent_home(parameter); home.defined()) lent.push_back(home);
   }
   if (lent.size() == parameters.size())
     if (const auto joined = kernels::joined_rows(lent)) return *joined;

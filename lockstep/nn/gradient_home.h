@@ -30,12 +30,11 @@ class LastingHomes {
   ~LastingHomes();
   LastingHomes(const LastingHomes&) = delete;
   LastingHomes& operator=(const LastingHomes&) = delete;
-  // What was given for `parameter`; null: fresh memory.
+  // The home that was lent for `parameter`; null: none.
   const void* given(const at::Tensor& parameter) const;
 
  private:
-  friend struct HomeLender;
-  std::map<const void*, const void*> given_;
+  std::map<const void*, const void*> given_;  // by parameter
 };
 
 // In a later step: whether `home`, given for `parameter` by LastingHomes, can be written to now. It is lent

@@ -69,9 +69,10 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     // The biases, for the homes of their gradients.
     variable_list saved = parameters.vec();
     if (again) {
-      saved.insert(saved.end(), again->input.from.begin(), again->input.from.end());
-      context->saved_data["again"] =
-          at::IValue::make_capsule(c10::make_intrusive<Again>(MadeAgain{{}, again->input.make}));
+      auto& from = again->input.from;
+      saved.insert(saved.end(), from.begin(), from.end());
+      from.clear();  // autograd lets go of what is saved, but not of this
+      context->saved_data["again"] = at::IValue::make_capsule(again);
     } else {
       saved.push_back(rows);
     }

@@ -57,9 +57,10 @@ struct Recording;
 // recorded in the next call with the same shapes.
 //
 // Contract: the part does the same in every call with the same shapes, without waiting for the device and
-// without anything drawn at random. A gradient of a parameter is read or copied before the next part's
-// backward writes over it, as fsdp does as soon as it arrives. A call whose parameters lie elsewhere than
-// when they were recorded runs as it is.
+// without anything drawn at random. A gradient of a parameter lies in its home where that stays
+// (nn/gradient_home.h); else it is read or copied before the next part's backward writes over it, as fsdp
+// does as soon as it arrives. A call whose parameters lie elsewhere than when they were recorded, or whose
+// homes are not free, runs as it is.
 class RecordedPart {
  public:
   using Body = std::function<Tensors(const Tensors&)>;
