@@ -21,6 +21,7 @@
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
+#include "lockstep/kernels/scaled.h"
 #include "lockstep/kernels/softmax_loss.h"
 #include "lockstep/kernels/square_sum.h"
 #include "lockstep/kernels/swiglu.h"
@@ -89,11 +90,13 @@ class Table {
 void norms(Table& table, int64_t tokens) {
   const auto x = Table::random({tokens, kWidth}), residual = Table::random({tokens, kWidth});
   const auto weight = Table::random({kWidth}), y_grad = Table::random({tokens, kWidth});
+  const auto weight_grad = at::empty_like(weight);
   const auto [y, h, r] = kernels::rms_norm(x, residual, weight, 1e-6);
   table.bytes("rms_norm of a sum", 8, x.numel(), [&] { kernels::rms_norm(x, residual, weight, 1e-6); });
   table.bytes("rms_norm", 4, x.numel(), [&] { kernels::rms_norm(x, std::nullopt, weight, 1e-6); });
-  table.bytes("rms_norm of a sum, gradient", 8, x.numel(),
-              [&, &h = h, &r = r] { kernels::rms_norm_backward(y_grad, residual, h, weight, r); });
+  table.bytes("rms_norm of a sum, gradient", 8, x.numel(), [&, &h = h, &r = r] {
+    kernels::rms_norm_backward(weight_grad, y_grad, residual, h, weight, r);
+  });
 }
 
 void swiglu(Table& table, int64_t tokens) {
@@ -107,23 +110,27 @@ void swiglu(Table& table, int64_t tokens) {
 void rotary(Table& table, int64_t tokens) {
   const int64_t rows = tokens / kRowTokens;
   const auto cos = Table::random({rows, 1, kRowTokens, kChannels / 2}), sin = at::randn_like(cos);
-  for (const auto& [name, heads] : {std::pair{"rotary of queries", kHeads}, {"rotary of keys", kKeyHeads}}) {
-    const auto x = Table::random({rows, kRowTokens, heads, kChannels}).transpose(1, 2);
-    const auto y = at::empty_like(x);
-    table.bytes(name, 4, x.numel(), [&] { kernels::rotary(y, x, cos, sin, false); });
-  }
+  const auto x = Table::random({rows, kRowTokens, kHeads + 2 * kKeyHeads, kChannels}).transpose(1, 2);
+  const auto from = x.split_with_sizes({kHeads, kKeyHeads, kKeyHeads}, 1);
+  std::vector<at::Tensor> to;
+  for (const at::Tensor& part : from) to.push_back(at::empty_like(part));
+  table.bytes("rotary of queries and keys", 4, x.numel(),
+              [&] { kernels::rotary(to, from, cos, sin, false); });
 }
 
 void loss(Table& table) {
-  constexpr int64_t kChunk = 3456;  // what nn::linear_cross_entropy takes at a time
+  constexpr int64_t kChunk = 4096;  // what nn::linear_cross_entropy takes at a time
   const auto logits = Table::random({kChunk, kVocab});
   const auto targets = at::randint(kVocab, {kChunk}, at::TensorOptions().dtype(at::kLong).device(at::kCUDA));
   table.bytes("softmax_loss", 4, logits.numel(), [&] { kernels::softmax_loss(logits, targets, true); });
   const auto hidden = Table::random({kChunk, kWidth});
+  const auto factor = at::full({}, 0x1p-14, at::TensorOptions().device(at::kCUDA));
   const auto sum = at::zeros({kVocab, kWidth}, at::TensorOptions().device(at::kCUDA));
   table.operations("product, head's weight", 2.0 * kChunk * kVocab * kWidth, [&] {
     kernels::product(sum, {logits, /*transposed=*/true}, {hidden}, {.accumulate = true});
   });
+  const auto gradient = at::empty(sum.sizes(), sum.options().dtype(at::kBFloat16));
+  table.bytes("scaled, float32 to bf16", 6, sum.numel(), [&] { kernels::scaled(gradient, sum, factor); });
 }
 
 void optimizer(Table& table) {
@@ -134,6 +141,8 @@ void optimizer(Table& table) {
   table.bytes("adamw", 28, kShard, [&] { kernels::adamw(p, m, v, g, scalars); });
   const auto digits =
       at::zeros({kernels::kSquareDigits}, at::TensorOptions().dtype(at::kLong).device(at::kCUDA));
+  const auto narrow = g.to(at::kBFloat16);
+  table.bytes("square_parts, bf16", 2, kShard, [&] { kernels::square_parts(narrow); });
   table.bytes("add_squares", 4, kShard, [&] { kernels::add_squares(digits, g, 0x1p-8); });
 }
 

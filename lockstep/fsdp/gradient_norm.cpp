@@ -1,9 +1,9 @@
 #include "lockstep/fsdp/gradient_norm.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/aminmax.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
@@ -39,7 +39,9 @@ double plain_norm(const std::vector<at::Tensor>& gradients, c10::Device device, 
   at::Tensor squares = at::zeros({1}, at::TensorOptions().dtype(at::kDouble).device(device));
   if (!gradients.empty()) {
     // In float64, where the square of no float32 overflows: a norm is infinite only if a gradient is.
-    squares += at::stack(at::_foreach_norm(gradients, 2, at::kDouble)).square().sum();
+    std::vector<at::Tensor> parts;
+    for (const auto& gradient : gradients) parts.push_back(kernels::square_parts(gradient));
+    squares += at::cat(parts).sum();
   }
   const at::Tensor of_ranks = at::empty({comm.size()}, squares.options());
   comm.all_gather(of_ranks, squares).wait();

@@ -20,15 +20,15 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> rms_norm_cpu(const at::Tensor& x,
   return {(wide * r.unsqueeze(-1) * widened(weight)).to(x.scalar_type()), h, r};
 }
 
-std::tuple<at::Tensor, at::Tensor> rms_norm_backward_cpu(const at::Tensor& y_grad,
-                                                         const std::optional<at::Tensor>& h_grad,
-                                                         const at::Tensor& h, const at::Tensor& weight,
-                                                         const at::Tensor& r) {
+at::Tensor rms_norm_backward_cpu(at::Tensor& weight_grad, const at::Tensor& y_grad,
+                                 const std::optional<at::Tensor>& h_grad, const at::Tensor& h,
+                                 const at::Tensor& weight, const at::Tensor& r) {
   const auto scale = r.unsqueeze(-1);
   const auto g = widened(y_grad), normed = widened(h) * scale, wg = g * widened(weight);
   auto dh = scale * (wg - normed * (wg * normed).mean(-1, /*keepdim=*/true));
   if (h_grad) dh += widened(*h_grad);
-  return {dh.to(h.scalar_type()), (g * normed).flatten(0, -2).sum(0).to(weight.scalar_type())};
+  weight_grad.copy_((g * normed).flatten(0, -2).sum(0));
+  return dh.to(h.scalar_type());
 }
 
 void check(const at::Tensor& like, const at::Tensor& t) {
@@ -51,12 +51,12 @@ TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def(
       "rms_norm(Tensor(a) x, Tensor? residual, Tensor weight, float eps) -> (Tensor, Tensor(a), Tensor)");
   library.def(
-      "rms_norm_backward(Tensor y_grad, Tensor? h_grad, Tensor h, Tensor weight, Tensor r) -> (Tensor, "
-      "Tensor)");
+      "rms_norm_backward_(Tensor(a!) weight_grad, Tensor y_grad, Tensor? h_grad, Tensor h, Tensor weight, "
+      "Tensor r) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) {
   library.impl("rms_norm", &rms_norm_cpu);
-  library.impl("rms_norm_backward", &rms_norm_backward_cpu);
+  library.impl("rms_norm_backward_", &rms_norm_backward_cpu);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> rms_norm(const at::Tensor& x,
@@ -72,22 +72,22 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> rms_norm(const at::Tensor& x,
   return op.call(x, residual, weight, eps);
 }
 
-std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& y_grad,
-                                                     const std::optional<at::Tensor>& h_grad,
-                                                     const at::Tensor& h, const at::Tensor& weight,
-                                                     const at::Tensor& r) {
+at::Tensor rms_norm_backward(at::Tensor weight_grad, const at::Tensor& y_grad,
+                             const std::optional<at::Tensor>& h_grad, const at::Tensor& h,
+                             const at::Tensor& weight, const at::Tensor& r) {
   check(h, h);
   check(h, y_grad);
   if (h_grad) check(h, *h_grad);
   check_weight(h, weight);
+  check_weight(h, weight_grad);
   LOCKSTEP_CHECK(r.is_contiguous() && r.numel() * h.size(-1) == h.numel() &&
                  r.scalar_type() == wide_type(h.scalar_type()))
       << r.toString() << " " << r.sizes();
   static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("lockstep::rms_norm_backward", "")
+                             .findSchemaOrThrow("lockstep::rms_norm_backward_", "")
                              .typed<decltype(rms_norm_backward_cpu)>();
   const at::AutoDispatchBelowADInplaceOrView no_autograd;
-  return op.call(y_grad, h_grad, h, weight, r);
+  return op.call(weight_grad, y_grad, h_grad, h, weight, r);
 }
 
 }  // namespace lockstep::kernels

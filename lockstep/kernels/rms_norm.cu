@@ -1,11 +1,11 @@
 // RMSNorm of x + residual and its gradient (kernels/rms_norm.h has the formulas).
 //
-// [N, D] in bf16 (computed in float32), float32 or float64. A block takes a row at a time; it reads a row
-// twice, the second time from its cache. Memory-bound: forward reads 1 or 2 tensors and writes 1 or 2, 8
+// [N, D] in bf16 (computed in float32), float32 or float64. A block takes a row at a time, of which each
+// thread holds its columns in registers. Memory-bound: forward reads 1 or 2 tensors and writes 1 or 2, 8
 // bytes an element in bf16 with a residual; backward reads 2 or 3 and writes 1, 8 bytes.
 //
-// The weight's gradient: a block adds up its group of kGroupRows rows, each thread its own columns; a second
-// kernel adds the groups in order. No atomics: the order depends on N and D alone.
+// The weight's gradient: a block adds up a group of rows, each thread its own columns; a second kernel adds
+// the groups in order. No atomics: the order depends on N and D alone.
 #include <algorithm>
 
 #include "lockstep/kernels/device_pack.h"
@@ -15,14 +15,19 @@ namespace lockstep::kernels {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kMaxThreads = 256;
-constexpr int64_t kGroupRows = 16;
+constexpr int kMaxThreads = 512;
 
-// The same in every thread. `warps`: [kMaxThreads / kWarp], shared.
+// About as many groups as the multiprocessors of an H200 hold blocks of, so that all wait for memory together
+// and none comes late.
+int64_t group_rows(int64_t rows, int64_t width) {
+  constexpr int64_t kGroups = 640, kElements = 1536 * kGroups;
+  return std::max<int64_t>(rows / std::max(kGroups, kElements / width), 4);
+}
+
+// The same in every thread. `warps`: [kMaxThreads / kWarp], shared, not those of the sum before.
 template <typename W>
 __device__ W sum_over_block(W value, W* warps) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffff, value, offset);
-  __syncthreads();  // the last sum has been read
   if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = value;
   __syncthreads();
   W sum = 0;
@@ -30,81 +35,102 @@ __device__ W sum_over_block(W value, W* warps) {
   return sum;
 }
 
-template <typename T, int N>
-__global__ void rms_norm_kernel(RmsNorm<T> op) {
+// A thread's columns of a row: P packs of N, blockDim.x * N apart; nothing past the end.
+template <typename T, int N, int P>
+struct Columns {
+  DevicePack<T, N> packs[P];
+
+  __device__ void read(const T* row, int64_t width) {
+#pragma unroll
+    for (int p = 0; p < P; ++p)
+      if (const int64_t c = column(p); c < width) packs[p] = load<N>(row + c);
+  }
+  __device__ void write(T* row, int64_t width) const {
+#pragma unroll
+    for (int p = 0; p < P; ++p)
+      if (const int64_t c = column(p); c < width) store(row + c, packs[p]);
+  }
+  static __device__ int64_t column(int p) { return (int64_t{p} * blockDim.x + threadIdx.x) * N; }
+};
+
+template <typename T, int N, int P>
+__global__ void __launch_bounds__(kMaxThreads) rms_norm_kernel(RmsNorm<T> op) {
   using W = Wide<T>;
   __shared__ W warps[kMaxThreads / kWarp];
   const int64_t row = int64_t{blockIdx.x} * op.width;
-  const T* h = op.residual == nullptr ? op.x : op.h;
+  Columns<T, N, P> values{}, added{}, weights{};
+  values.read(op.x + row, op.width);
+  if (op.residual != nullptr) added.read(op.residual + row, op.width);
+  weights.read(op.weight, op.width);
   W squares = 0;
-  for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {
-    auto values = load<N>(op.x + row + c);
-    if (op.residual != nullptr) {
-      const auto added = load<N>(op.residual + row + c);
 #pragma unroll
-      for (int i = 0; i < N; ++i) values.at[i] = T(W(values.at[i]) + W(added.at[i]));
-      store(op.h + row + c, values);
+  for (int p = 0; p < P; ++p) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      T& h = values.packs[p].at[i];
+      if (op.residual != nullptr) h = T(W(h) + W(added.packs[p].at[i]));
+      squares += W(h) * W(h);
     }
-#pragma unroll
-    for (int i = 0; i < N; ++i) squares += W(values.at[i]) * W(values.at[i]);
   }
+  if (op.residual != nullptr) values.write(op.h + row, op.width);
   const W r = W(1) / sqrt(sum_over_block(squares, warps) / W(op.width) + W(op.eps));
   if (threadIdx.x == 0) op.r[blockIdx.x] = r;
-  for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {  // each its own columns again
-    auto values = load<N>(h + row + c);
-    const auto weights = load<N>(op.weight + c);
 #pragma unroll
-    for (int i = 0; i < N; ++i) values.at[i] = T(W(values.at[i]) * r * W(weights.at[i]));
-    store(op.y + row + c, values);
+  for (int p = 0; p < P; ++p) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      T& y = values.packs[p].at[i];
+      y = T(W(y) * r * W(weights.packs[p].at[i]));
+    }
   }
+  values.write(op.y + row, op.width);
 }
 
-template <typename T, int N>
-__global__ void rms_norm_backward_kernel(RmsNormGradient<T> op) {
+// With one pack a thread, registers for five blocks of 192 threads on a multiprocessor: more rows under way
+// at once are worth more than a row that is on its way while another is computed.
+template <typename T, int N, int P>
+__global__ void __launch_bounds__(kMaxThreads, P == 1 ? 2 : 1)
+    rms_norm_backward_kernel(RmsNormGradient<T> op, int64_t group_rows) {
   using W = Wide<T>;
-  __shared__ W warps[kMaxThreads / kWarp];
-  extern __shared__ double shared[];
-  // [N, D / N]: element i of pack c / N, so that neighbouring threads use neighbouring banks. A column
-  // belongs to one thread.
-  W* weight_grad = reinterpret_cast<W*>(shared);
-  const int64_t packs = op.width / N;
-  for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {
-#pragma unroll
-    for (int i = 0; i < N; ++i) weight_grad[i * packs + c / N] = 0;
-  }
-  const int64_t first = int64_t{blockIdx.x} * kGroupRows;
-  const int64_t last = min(first + kGroupRows, op.rows);
+  __shared__ W warps[2][kMaxThreads / kWarp];
+  Columns<T, N, P> weights{}, grads{}, values{}, past{};
+  weights.read(op.weight, op.width);
+  W weight_grad[P][N] = {};
+  const int64_t first = int64_t{blockIdx.x} * group_rows, last = min(first + group_rows, op.rows);
   for (int64_t n = first; n < last; ++n) {
     const int64_t row = n * op.width;
+    grads.read(op.y_grad + row, op.width);
+    values.read(op.h + row, op.width);
+    if (op.h_grad != nullptr) past.read(op.h_grad + row, op.width);
     const W r = op.r[n];
     W dot = 0;  // w g . h r
-    for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {
-      const auto grads = load<N>(op.y_grad + row + c), values = load<N>(op.h + row + c);
-      const auto weights = load<N>(op.weight + c);
+#pragma unroll
+    for (int p = 0; p < P; ++p) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        const W product = W(grads.at[i]) * W(values.at[i]) * r;
-        weight_grad[i * packs + c / N] += product;
-        dot += product * W(weights.at[i]);
+        const W product = W(grads.packs[p].at[i]) * W(values.packs[p].at[i]) * r;
+        weight_grad[p][i] += product;
+        dot += product * W(weights.packs[p].at[i]);
       }
     }
-    const W mean = sum_over_block(dot, warps) / W(op.width);
-    for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {
-      const auto grads = load<N>(op.y_grad + row + c), values = load<N>(op.h + row + c);
-      const auto weights = load<N>(op.weight + c);
-      DevicePack<T, N> past{}, out;
-      if (op.h_grad != nullptr) past = load<N>(op.h_grad + row + c);
+    const W mean = sum_over_block(dot, warps[n % 2]) / W(op.width);
+#pragma unroll
+    for (int p = 0; p < P; ++p) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        const W normed = W(values.at[i]) * r;
-        out.at[i] = T(W(past.at[i]) + r * (W(weights.at[i]) * W(grads.at[i]) - normed * mean));
+        const W normed = W(values.packs[p].at[i]) * r;
+        T& grad = grads.packs[p].at[i];
+        grad = T(W(past.packs[p].at[i]) + r * (W(weights.packs[p].at[i]) * W(grad) - normed * mean));
       }
-      store(op.h_grad_out + row + c, out);
     }
+    grads.write(op.h_grad_out + row, op.width);
   }
-  for (int64_t c = threadIdx.x * N; c < op.width; c += blockDim.x * N) {
 #pragma unroll
-    for (int i = 0; i < N; ++i) op.partial[blockIdx.x * op.width + c + i] = weight_grad[i * packs + c / N];
+  for (int p = 0; p < P; ++p) {
+    const int64_t c = Columns<T, N, P>::column(p);
+    if (c >= op.width) break;
+#pragma unroll
+    for (int i = 0; i < N; ++i) op.partial[blockIdx.x * op.width + c + i] = weight_grad[p][i];
   }
 }
 
@@ -117,7 +143,7 @@ __global__ void sum_groups_kernel(T* out, const Wide<T>* partial, int64_t groups
   const int64_t c = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   W sum = 0;
   if (c < width) {
-#pragma unroll 4
+#pragma unroll 16
     for (int64_t group = threadIdx.y; group < groups; group += kWarp) sum += partial[group * width + c];
   }
   lanes[threadIdx.y][threadIdx.x] = sum;
@@ -127,55 +153,59 @@ __global__ void sum_groups_kernel(T* out, const Wide<T>* partial, int64_t groups
   out[c] = T(sum);
 }
 
-// Whole warps, no more than a row keeps busy.
-int threads_for(int64_t width, int pack) {
-  const int64_t warps = (width / pack + kWarp - 1) / kWarp;
-  return static_cast<int>(std::clamp<int64_t>(warps * kWarp, kWarp, kMaxThreads));
+// launch.operator()<N, P>(threads) with whole warps, no more than a row of `width` keeps busy, and as few
+// packs a thread as hold it. cudaErrorInvalidValue: the row is too wide for registers.
+template <int N, typename Launch>
+cudaError_t with_columns(int64_t width, const Launch& launch) {
+  const int64_t packs = (width + N - 1) / N, warps = (packs + kWarp - 1) / kWarp;
+  const int threads = static_cast<int>(std::min<int64_t>(warps * kWarp, kMaxThreads));
+  const int64_t each = (packs + threads - 1) / threads;
+  if (each <= 1) return launch.template operator()<N, 1>(threads);
+  if (each <= 2) return launch.template operator()<N, 2>(threads);
+  if (each <= 4) return launch.template operator()<N, 4>(threads);
+  constexpr int kMost = static_cast<int>(kRmsNormMaxWidth) / kMaxThreads / N;
+  if (each <= kMost) return launch.template operator()<N, kMost>(threads);
+  return cudaErrorInvalidValue;
 }
 
-template <typename T, int N>
-cudaError_t launch_backward(const RmsNormGradient<T>& op, cudaStream_t stream) {
-  const auto groups = static_cast<unsigned>(rms_norm_groups(op.rows));
-  const auto shared_bytes = static_cast<size_t>(op.width) * sizeof(Wide<T>);
-  // Above 48 KiB a kernel has to ask; where the device has not so much this is the error.
-  if (const auto error =
-          cudaFuncSetAttribute(rms_norm_backward_kernel<T, N>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes));
-      error != cudaSuccess) {
-    return error;
-  }
-  rms_norm_backward_kernel<T, N><<<groups, threads_for(op.width, N), shared_bytes, stream>>>(op);
-  const auto columns = static_cast<unsigned>((op.width + kWarp - 1) / kWarp);
-  sum_groups_kernel<T>
-      <<<columns, dim3(kWarp, kWarp), 0, stream>>>(op.weight_grad, op.partial, groups, op.width);
-  return cudaGetLastError();
+template <typename T, typename Launch>
+cudaError_t with_packs(int64_t width, bool takes_packs, const Launch& launch) {
+  return takes_packs ? with_columns<kFullPack<T>>(width, launch) : with_columns<1>(width, launch);
 }
 
 }  // namespace
 
-int64_t rms_norm_groups(int64_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
+int64_t rms_norm_groups(int64_t rows, int64_t width) {
+  const int64_t each = group_rows(rows, width);
+  return (rows + each - 1) / each;
+}
 
 template <typename T>
 cudaError_t launch_rms_norm(const RmsNorm<T>& op, cudaStream_t stream) {
   if (op.rows == 0) return cudaSuccess;
-  constexpr int N = kFullPack<T>;
-  const auto rows = static_cast<unsigned>(op.rows);
-  if (takes_full_packs<T>(op.width, op.y, op.h, op.x, op.residual, op.weight)) {
-    rms_norm_kernel<T, N><<<rows, threads_for(op.width, N), 0, stream>>>(op);
-  } else {
-    rms_norm_kernel<T, 1><<<rows, threads_for(op.width, 1), 0, stream>>>(op);
-  }
-  return cudaGetLastError();
+  const bool packs = takes_full_packs<T>(op.width, op.y, op.h, op.x, op.residual, op.weight);
+  return with_packs<T>(op.width, packs, [&]<int N, int P>(int threads) {
+    rms_norm_kernel<T, N, P><<<static_cast<unsigned>(op.rows), threads, 0, stream>>>(op);
+    return cudaGetLastError();
+  });
 }
 
 template <typename T>
 cudaError_t launch_rms_norm_backward(const RmsNormGradient<T>& op, cudaStream_t stream) {
   if (op.rows == 0)
     return cudaMemsetAsync(op.weight_grad, 0, static_cast<size_t>(op.width) * sizeof(T), stream);
-  if (takes_full_packs<T>(op.width, op.h_grad_out, op.y_grad, op.h_grad, op.h, op.weight)) {
-    return launch_backward<T, kFullPack<T>>(op, stream);
-  }
-  return launch_backward<T, 1>(op, stream);
+  const bool packs = takes_full_packs<T>(op.width, op.h_grad_out, op.y_grad, op.h_grad, op.h, op.weight);
+  const int64_t groups = rms_norm_groups(op.rows, op.width);
+  const auto error = with_packs<T>(op.width, packs, [&]<int N, int P>(int threads) {
+    rms_norm_backward_kernel<T, N, P>
+        <<<static_cast<unsigned>(groups), threads, 0, stream>>>(op, group_rows(op.rows, op.width));
+    return cudaGetLastError();
+  });
+  if (error != cudaSuccess) return error;
+  const auto columns = static_cast<unsigned>((op.width + kWarp - 1) / kWarp);
+  sum_groups_kernel<T>
+      <<<columns, dim3(kWarp, kWarp), 0, stream>>>(op.weight_grad, op.partial, groups, op.width);
+  return cudaGetLastError();
 }
 
 #define LOCKSTEP_INSTANTIATE(T)                                          \

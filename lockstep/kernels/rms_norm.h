@@ -13,8 +13,8 @@
 // x, residual, h, y: [..., D], N rows in all; w: [D]; contiguous and of one type: bfloat16, float32 or
 // float64; r: [...]; it, and all arithmetic, is float32, or float64 for float64. The sum over rows is taken
 // in an order that depends on N and D alone, so dw has the same bits in every run. Bound by memory on a GPU:
-// forward 2 or 4 tensors, backward 3 or 4. Nothing is recorded for autograd: nn::rms_norm does. Dispatched as
-// the operators lockstep::rms_norm and lockstep::rms_norm_backward.
+// forward 2 or 4 tensors, backward 3 or 4; D is at most 16384 there. Nothing is recorded for autograd:
+// nn::rms_norm does. Dispatched as the operators lockstep::rms_norm and lockstep::rms_norm_backward_.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,10 +29,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> rms_norm(const at::Tensor& x,
                                                         const std::optional<at::Tensor>& residual,
                                                         const at::Tensor& weight, double eps);
 
-// dh and dw (in w's type).
-std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& y_grad,
-                                                     const std::optional<at::Tensor>& h_grad,
-                                                     const at::Tensor& h, const at::Tensor& weight,
-                                                     const at::Tensor& r);
+// dh; dw is written to `weight_grad`, which is like w.
+at::Tensor rms_norm_backward(at::Tensor weight_grad, const at::Tensor& y_grad,
+                             const std::optional<at::Tensor>& h_grad, const at::Tensor& h,
+                             const at::Tensor& weight, const at::Tensor& r);
 
 }  // namespace lockstep::kernels

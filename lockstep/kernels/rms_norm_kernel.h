@@ -26,7 +26,7 @@ template <typename T>
 struct RmsNormGradient {
   T* h_grad_out;
   T* weight_grad;    // [D]
-  Wide<T>* partial;  // [rms_norm_groups(rows), D], scratch
+  Wide<T>* partial;  // [rms_norm_groups(N, D), D], scratch
   const T* y_grad;
   const T* h_grad;  // or null
   const T* h;
@@ -35,10 +35,14 @@ struct RmsNormGradient {
   int64_t rows, width;
 };
 
-// Groups of rows whose parts of the weight's gradient are summed first.
-int64_t rms_norm_groups(int64_t rows);
+// What the columns of a row that a block's threads hold in registers come to, aligned or not.
+constexpr int64_t kRmsNormMaxWidth = 16384;
 
-// Enqueue on `stream` of the current device and return the launch's error.
+// Groups of rows whose parts of the weight's gradient are summed first.
+int64_t rms_norm_groups(int64_t rows, int64_t width);
+
+// Enqueue on `stream` of the current device and return the launch's error: cudaErrorInvalidValue for wider
+// rows.
 template <typename T>
 cudaError_t launch_rms_norm(const RmsNorm<T>& op, cudaStream_t stream);
 template <typename T>

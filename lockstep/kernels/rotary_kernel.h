@@ -12,17 +12,23 @@ struct HeadStrides {
   int64_t row, head, token;
 };
 
-// x, y: [B, H, T, 2 * half], the last dim dense; cos, sin: [T, half], a table for each row or one for all.
-// T: __nv_bfloat16, float or double.
+// x, y: [B, heads, T, 2 * half], the last dim dense. T: __nv_bfloat16, float or double.
 template <typename T>
-struct Rotary {
+struct RotaryHeads {
   T* y;
   const T* x;
+  HeadStrides y_strides, x_strides;
+  int64_t heads;
+};
+
+// cos, sin: [T, half], a table for each row or one for all.
+template <typename T>
+struct Rotary {
+  RotaryHeads<T> parts[3];  // queries, keys; and values, which are copied
   const T* cos;
   const T* sin;
-  HeadStrides y_strides, x_strides;
   int64_t table_stride;  // elements from one row's table to the next; 0: one for all
-  int64_t rows, heads, tokens, half;
+  int64_t rows, tokens, half;
   bool inverse;
 };
 

@@ -2,7 +2,9 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <torch/library.h>
 
 #include <array>
@@ -53,24 +55,45 @@ void add_squares_cpu(at::Tensor& digits, const at::Tensor& g, double scale) {
   for (int i = 0; i < kSquareDigits; ++i) out[i] += sums[i];
 }
 
+at::Tensor square_parts_cpu(const at::Tensor& g) {
+  return at::linalg_vector_norm(g, 2, at::IntArrayRef{}, /*keepdim=*/false, at::kDouble).square().view({1});
+}
+
+void check(const at::Tensor& g) {
+  LOCKSTEP_CHECK(g.is_contiguous() && (g.scalar_type() == at::kFloat || g.scalar_type() == at::kDouble ||
+                                       g.scalar_type() == at::kBFloat16))
+      << g.toString();
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(lockstep, library) {
+  library.def("square_parts(Tensor g) -> Tensor");
   library.def("add_squares_(Tensor(a!) digits, Tensor g, float scale) -> ()");
 }
-TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("add_squares_", &add_squares_cpu); }
+TORCH_LIBRARY_IMPL(lockstep, CPU, library) {
+  library.impl("add_squares_", &add_squares_cpu);
+  library.impl("square_parts", &square_parts_cpu);
+}
 
 void add_squares(at::Tensor digits, const at::Tensor& g, double scale) {
   LOCKSTEP_CHECK(digits.scalar_type() == at::kLong && digits.numel() == kSquareDigits &&
                  digits.device() == g.device())
       << digits.toString() << " of " << digits.numel() << " elements";
-  LOCKSTEP_CHECK(g.is_contiguous() && (g.scalar_type() == at::kFloat || g.scalar_type() == at::kDouble ||
-                                       g.scalar_type() == at::kBFloat16))
-      << g.toString();
+  check(g);
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("lockstep::add_squares_", "")
                              .typed<decltype(add_squares_cpu)>();
   op.call(digits, g, scale);
+}
+
+at::Tensor square_parts(const at::Tensor& g) {
+  check(g);
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("lockstep::square_parts", "")
+                             .typed<decltype(square_parts_cpu)>();
+  const at::AutoDispatchBelowADInplaceOrView no_autograd;
+  return op.call(g);
 }
 
 double square_sum(const at::Tensor& digits) {

@@ -39,7 +39,51 @@ __global__ void add_squares_kernel(int64_t* digits, const T* g, int64_t n, doubl
   add_over_warp(digits + 2, d2);
 }
 
+// Elements of a thread in a row, so that several reads are under way at once.
+constexpr int kPacks = 4;
+
+template <typename T, int N>
+__global__ void square_parts_kernel(double* parts, const T* g, int64_t n) {
+  double sum = 0;
+  const int64_t stride = int64_t{gridDim.x} * kThreads * N;
+  for (int64_t first = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * N; first < n;
+       first += kPacks * stride) {
+    DevicePack<T, N> values[kPacks] = {};
+#pragma unroll
+    for (int pack = 0; pack < kPacks; ++pack)
+      if (first + pack * stride < n) values[pack] = load<N>(g + first + pack * stride);
+#pragma unroll
+    for (int pack = 0; pack < kPacks; ++pack) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        const auto x = static_cast<double>(Wide<T>(values[pack].at[i]));
+        sum += x * x;
+      }
+    }
+  }
+  __shared__ double warps[kThreads / kWarp];
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
+  if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int warp = 1; warp < kThreads / kWarp; ++warp) sum += warps[warp];
+  parts[blockIdx.x] = sum;
+}
+
 }  // namespace
+
+int64_t square_part_count(int64_t n) { return std::clamp<int64_t>(n / (kThreads * 32), 1, kMaxBlocks / 2); }
+
+template <typename T>
+cudaError_t launch_square_parts(double* parts, const T* g, int64_t n, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(square_part_count(n));
+  if (takes_full_packs<T>(n, g)) {
+    square_parts_kernel<T, kFullPack<T>><<<blocks, kThreads, 0, stream>>>(parts, g, n);
+  } else {
+    square_parts_kernel<T, 1><<<blocks, kThreads, 0, stream>>>(parts, g, n);
+  }
+  return cudaGetLastError();
+}
 
 template <typename T>
 cudaError_t launch_add_squares(int64_t* digits, const T* g, int64_t n, double scale, cudaStream_t stream) {
@@ -52,5 +96,8 @@ cudaError_t launch_add_squares(int64_t* digits, const T* g, int64_t n, double sc
 template cudaError_t launch_add_squares(int64_t*, const __nv_bfloat16*, int64_t, double, cudaStream_t);
 template cudaError_t launch_add_squares(int64_t*, const float*, int64_t, double, cudaStream_t);
 template cudaError_t launch_add_squares(int64_t*, const double*, int64_t, double, cudaStream_t);
+template cudaError_t launch_square_parts(double*, const __nv_bfloat16*, int64_t, cudaStream_t);
+template cudaError_t launch_square_parts(double*, const float*, int64_t, cudaStream_t);
+template cudaError_t launch_square_parts(double*, const double*, int64_t, cudaStream_t);
 
 }  // namespace lockstep::kernels

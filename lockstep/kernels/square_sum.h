@@ -30,4 +30,9 @@ void add_squares(at::Tensor digits, const at::Tensor& g, double scale);
 // The sum of (g * scale)^2 that `digits`, on the CPU, stand for.
 double square_sum(const at::Tensor& digits);
 
+// The plain way: parts of the sum of g^2, float64 [some number], each summed in an order that depends on n
+// alone; their sum is infinite only if an element is. g as above, but of any values. Reads g once. Dispatched
+// as the operator lockstep::square_parts.
+at::Tensor square_parts(const at::Tensor& g);
+
 }  // namespace lockstep::kernels

@@ -12,4 +12,9 @@ namespace lockstep::kernels {
 template <typename T>
 cudaError_t launch_add_squares(int64_t* digits, const T* g, int64_t n, double scale, cudaStream_t stream);
 
+// parts: [square_part_count(n)] = sums of g^2 over parts of g.
+int64_t square_part_count(int64_t n);
+template <typename T>
+cudaError_t launch_square_parts(double* parts, const T* g, int64_t n, cudaStream_t stream);
+
 }  // namespace lockstep::kernels

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "lockstep/kernels/rms_norm.h"
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::nn {
 namespace {
@@ -21,8 +22,8 @@ Gradients gradients(AutogradContext* context, const at::Tensor& y_grad, const at
   const auto& [h, weight, r] = std::tie(saved[0], saved[1], saved[2]);
   const auto g = y_grad.defined() ? y_grad.contiguous() : at::zeros_like(h);
   const auto past = h_grad.defined() ? std::optional<at::Tensor>(h_grad.contiguous()) : std::nullopt;
-  auto [h_total, weight_grad] = kernels::rms_norm_backward(g, past, h, weight, r);
-  return {h_total, weight_grad};
+  const at::Tensor weight_grad = new_gradient(weight);
+  return {kernels::rms_norm_backward(weight_grad, g, past, h, weight, r), weight_grad};
 }
 
 class RmsNorm : public torch::autograd::Function<RmsNorm> {

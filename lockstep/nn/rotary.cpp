@@ -32,13 +32,13 @@ class Rotary : public torch::autograd::Function<Rotary> {
                                int64_t head_dim) {
     context->save_for_backward({cos, sin});
     context->saved_data["side_by_side"] = kernels::joined_columns({query, key, value}).has_value();
-    const auto turned = [&](const at::Tensor& x) {
-      const at::Tensor y = heads_of(at::empty(x.sizes(), x.options()), head_dim);
-      kernels::rotary(y, heads_of(x, head_dim), cos, sin, /*inverse=*/false);
-      return y;
-    };
-    // A column of a larger tensor would keep all of it until backward.
-    return {turned(query), turned(key), heads_of(value.contiguous(), head_dim)};
+    variable_list from, heads;
+    for (const at::Tensor& x : {query, key, value}) {
+      from.push_back(heads_of(x, head_dim));
+      heads.push_back(heads_of(at::empty(x.sizes(), x.options()), head_dim));
+    }
+    kernels::rotary(heads, from, cos, sin, /*inverse=*/false);
+    return heads;
   }
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
@@ -55,10 +55,10 @@ class Rotary : public torch::autograd::Function<Rotary> {
     } else {
       for (const int64_t width : widths) result.push_back(in_line(width));
     }
-    for (const size_t i : {0, 1})
-      kernels::rotary(heads_of(result[i], head_dim), with_dense_channels(grads[i]), table[0], table[1],
-                      /*inverse=*/true);
-    heads_of(result[2], head_dim).copy_(grads[2]);
+    variable_list to;
+    for (const at::Tensor& x : result) to.push_back(heads_of(x, head_dim));
+    for (at::Tensor& grad : grads) grad = with_dense_channels(grad);
+    kernels::rotary(to, grads, table[0], table[1], /*inverse=*/true);
     result.insert(result.end(), {at::Tensor(), at::Tensor(), at::Tensor()});
     return result;
   }

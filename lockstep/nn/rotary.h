@@ -23,7 +23,7 @@ struct Heads {
   at::Tensor key, value;  // [B, G, T, Dh]
 };
 
-// Queries and keys turned, values as they are. query: [B, T, H * Dh], key, value: [B, T, G * Dh], their last
+// Queries and keys turned, values copied. query: [B, T, H * Dh], key, value: [B, T, G * Dh], their last
 // dims dense. Results lie in memory as [B, T, heads, Dh], each by itself; gradients are columns of one tensor
 // where the arguments are (kernels/side_by_side.h), which the layers that made them want (nn/linears.h).
 Heads rotary_heads(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
