@@ -18,6 +18,7 @@
 #include "lockstep/comm/cuda_library.h"
 #include "lockstep/comm/ordered_sum.h"
 #include "lockstep/kernels/adamw.h"
+#include "lockstep/kernels/add_rows.h"
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
@@ -133,6 +134,12 @@ void loss(Table& table) {
   table.bytes("scaled, float32 to bf16", 6, sum.numel(), [&] { kernels::scaled(gradient, sum, factor); });
 }
 
+void embedding(Table& table, int64_t tokens) {
+  const auto indices = at::randint(kVocab, {tokens}, at::TensorOptions().dtype(at::kLong).device(at::kCUDA));
+  const auto gradient = Table::random({kVocab, kWidth}), x = Table::random({tokens, kWidth});
+  table.bytes("add_rows, with the sort", 6, x.numel(), [&] { kernels::add_rows(gradient, indices, x); });
+}
+
 void optimizer(Table& table) {
   constexpr int64_t kShard = int64_t{1} << 28;
   const auto p = Table::random({kShard}, at::kFloat), g = Table::random({kShard}, at::kFloat);
@@ -197,6 +204,7 @@ int main(int argc, char** argv) {
     swiglu(table, tokens);
     rotary(table, tokens);
     loss(table);
+    embedding(table, tokens);
     optimizer(table);
     reduction(table);
   }

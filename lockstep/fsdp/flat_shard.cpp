@@ -22,14 +22,14 @@ FlatShard::FlatShard(ShardLayout layout, std::vector<at::Tensor> parameters, con
       trainable_(parameters_.front().requires_grad()),
       aliased_(mesh.shard_size() == 1 && options.compute == options.master),
       taken_(parameters_.size(), false),
-      lent_(parameters_.size(), false) {
+      lent_(parameters_.size(), Lent::kNot) {
   shard_ =
       at::zeros({layout_.shard_numel()}, at::TensorOptions().dtype(options.master).device(options.device));
   shard_.set_requires_grad(trainable_);
   if (!aliased_) gathered_.emplace(layout_.padded_numel(), options.compute, options.device, memory);
   if (!trainable_) return;
   for (size_t i = 0; i < parameters_.size(); ++i)
-    nn::set_gradient_home(parameters_[i], [this, i](bool stays) { return lend_region(i, stays); });
+    nn::set_gradient_home(parameters_[i], [this, i](nn::HomeUse use) { return lend_region(i, use); });
 }
 
 FlatShard::~FlatShard() {
@@ -130,7 +130,7 @@ at::Tensor& FlatShard::collected() {
               ? grad_memory_.detach()
               : at::empty({layout_.padded_numel()}, at::TensorOptions().dtype(dtype).device(options_.device));
     taken_.assign(taken_.size(), false);
-    lent_.assign(lent_.size(), false);
+    lent_.assign(lent_.size(), Lent::kNot);
   }
   return sum;
 }
@@ -140,12 +140,15 @@ at::Tensor FlatShard::region(size_t i) {
   return collected().narrow(0, layout.flat_offset, layout.numel);
 }
 
-at::Tensor FlatShard::lend_region(size_t i, bool stays) {
+at::Tensor FlatShard::lend_region(size_t i, nn::HomeUse use) {
   const at::NoGradGuard no_grad;
+  const bool stays = use == nn::HomeUse::kStays;
   // Only where a step is one backward: a second one adds to what the first has left.
   if (stays && !(adds_in_place() && options_.grad)) return {};
-  if (collected().scalar_type() != parameters_[i].scalar_type() || taken_[i] || lent_[i]) return {};
-  lent_[i] = true;
+  if (collected().scalar_type() != parameters_[i].scalar_type() || taken_[i]) return {};
+  const Lent expected = use == nn::HomeUse::kBegun ? Lent::kToWrite : Lent::kNot;
+  if (lent_[i] != expected) return {};
+  lent_[i] = use == nn::HomeUse::kBegun ? Lent::kToAdd : Lent::kToWrite;
   if (stays) grad_memory_ = shard_.grad();
   return region(i).view(layout_.parameters()[i].sizes);
 }
@@ -157,6 +160,9 @@ void FlatShard::take_gradient(size_t i) {
   if (taken_[i]) {
     place.add_(gradient);
   } else if (gradient.const_data_ptr() != place.const_data_ptr()) {
+    LOCKSTEP_CHECK(lent_[i] != Lent::kToAdd) << "parameter " << layout_.parameters()[i].name
+                                             << ": more than two gradients in one backward, of which "
+                                             << "one was added to another where it lay";
     place.copy_(gradient);
   }
   taken_[i] = true;
@@ -181,7 +187,7 @@ void FlatShard::begin_reduce() {
     return;
   }
   taken_.assign(taken_.size(), false);
-  lent_.assign(lent_.size(), false);
+  lent_.assign(lent_.size(), Lent::kNot);
   if (mesh_.shard_size() == 1) {
     reduced_ = gradients_.to(options_.sum());
     reduction_ = mesh_.replicate().all_reduce(reduced_);

@@ -20,6 +20,7 @@
 #include "lockstep/fsdp/gradient_tree.h"
 #include "lockstep/fsdp/options.h"
 #include "lockstep/fsdp/shard_layout.h"
+#include "lockstep/nn/gradient_home.h"
 
 namespace lockstep::fsdp {
 
@@ -86,7 +87,7 @@ class FlatShard {
   // Where this backward's gradients are collected, and parameter i's place there.
   at::Tensor& collected();
   at::Tensor region(size_t i);
-  at::Tensor lend_region(size_t i, bool stays);
+  at::Tensor lend_region(size_t i, nn::HomeUse use);
   void zero_what_was_not_taken();
 
   ShardLayout layout_;
@@ -108,8 +109,9 @@ class FlatShard {
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
   at::Tensor grad_memory_;   // of the shard's grad() in every step, once a home there was lent to stay
   std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
-  std::vector<bool> lent_;   // by parameter: its place is being written to (nn/gradient_home.h)
-  at::Tensor reduced_;       // [S] options' sum(), while a reduction runs
+  enum class Lent { kNot, kToWrite, kToAdd };
+  std::vector<Lent> lent_;  // by parameter: what is done with its place meanwhile (nn/gradient_home.h)
+  at::Tensor reduced_;      // [S] options' sum(), while a reduction runs
   comm::Work reduction_;
   GradientTree micro_batches_;  // of the step so far, when elastic
 };

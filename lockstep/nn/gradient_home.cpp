@@ -27,7 +27,7 @@ thread_local std::map<const void*, const void*>* lasting = nullptr;
 const void* key_of(const at::Tensor& parameter) { return parameter.unsafeGetTensorImpl(); }
 
 // Undefined: none, or not now.
-at::Tensor lend(const at::Tensor& parameter, bool stays) {
+at::Tensor lend(const at::Tensor& parameter, HomeUse use) {
   GradientHome home;
   {
     const std::lock_guard lock(homes().mutex);
@@ -35,11 +35,11 @@ at::Tensor lend(const at::Tensor& parameter, bool stays) {
     if (found == homes().by_parameter.end()) return {};
     home = found->second;
   }
-  return home(stays);
+  return home(use);
 }
 
 at::Tensor lent_home(const at::Tensor& parameter) {
-  at::Tensor home = lend(parameter, /*stays=*/lasting != nullptr);
+  at::Tensor home = lend(parameter, lasting != nullptr ? HomeUse::kStays : HomeUse::kOnce);
   if (lasting != nullptr && home.defined()) (*lasting)[key_of(parameter)] = home.const_data_ptr();
   return home;
 }
@@ -65,7 +65,7 @@ const void* LastingHomes::given(const at::Tensor& parameter) const {
 }
 
 bool lend_again(const at::Tensor& parameter, const void* home) {
-  const at::Tensor lent = lend(parameter, /*stays=*/true);
+  const at::Tensor lent = lend(parameter, HomeUse::kStays);
   return lent.defined() && lent.const_data_ptr() == home;
 }
 
@@ -73,6 +73,8 @@ at::Tensor new_gradient(const at::Tensor& parameter) {
   const at::Tensor home = lent_home(parameter);
   return home.defined() ? home : at::empty_like(parameter);
 }
+
+at::Tensor begun_gradient(const at::Tensor& parameter) { return lend(parameter, HomeUse::kBegun); }
 
 at::Tensor new_joint_gradient(at::TensorList parameters) {
   auto sizes = parameters.front().sizes().vec();

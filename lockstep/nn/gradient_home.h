@@ -12,10 +12,15 @@
 
 namespace lockstep::nn {
 
-// Its parameter's sizes and dtype, or undefined: not now. What it returned once it must not return again
-// before the gradient has arrived, since a weight that is used twice has two gradients, which autograd adds.
-// `stays`: only memory that is this parameter's home in all later steps too.
-using GradientHome = std::function<at::Tensor(bool stays)>;
+enum class HomeUse {
+  kOnce,   // to write to. What was lent once must not be lent again before the gradient has arrived, since a
+           // weight that is used twice has two gradients, which autograd adds
+  kStays,  // the same, only of memory that is this parameter's home in all later steps too
+  kBegun,  // to add to: what was lent in this backward, whose gradient has not arrived yet
+};
+
+// Memory of its parameter's sizes and dtype, or undefined: not now.
+using GradientHome = std::function<at::Tensor(HomeUse)>;
 
 // Until remove_gradient_home, which must come before `parameter` or what `home` refers to is gone.
 // Thread-safe.
@@ -47,5 +52,10 @@ at::Tensor new_gradient(const at::Tensor& parameter);
 // The same for several parameters [n_i, ...], as one tensor [sum of n_i, ...]: their homes where these lie
 // side by side, else fresh.
 at::Tensor new_joint_gradient(at::TensorList parameters);
+
+// Where a part of the gradient of `parameter` lies already and is on its way to its home; undefined: none
+// does, or its memory was not lent. Who has another part may add to it and pass on no gradient, once: with a
+// third part autograd would have made a sum elsewhere.
+at::Tensor begun_gradient(const at::Tensor& parameter);
 
 }  // namespace lockstep::nn

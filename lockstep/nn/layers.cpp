@@ -1,9 +1,9 @@
 #include "lockstep/nn/layers.h"
 
-#include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 
 #include "lockstep/kernels/rms_norm.h"
+#include "lockstep/nn/embedding.h"
 #include "lockstep/nn/rms_norm.h"
 
 namespace lockstep::nn {
@@ -31,7 +31,7 @@ EmbeddingImpl::EmbeddingImpl(int64_t vocab_size, int64_t width, const at::Tensor
   weight = register_parameter("weight", at::empty({vocab_size, width}, options));
 }
 
-at::Tensor EmbeddingImpl::forward(const at::Tensor& indices) { return at::embedding(weight, indices); }
+at::Tensor EmbeddingImpl::forward(const at::Tensor& indices) { return nn::embed(weight, indices); }
 
 RMSNormImpl::RMSNormImpl(int64_t width, double eps, const at::TensorOptions& options)
     : Module("RMSNorm"), eps_(eps) {

@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/mul.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -12,7 +11,9 @@
 
 #include "lockstep/base/check.h"
 #include "lockstep/kernels/product.h"
+#include "lockstep/kernels/scaled.h"
 #include "lockstep/kernels/softmax_loss.h"
+#include "lockstep/nn/gradient_home.h"
 #include "lockstep/nn/to_device.h"
 
 namespace lockstep::nn {
@@ -21,13 +22,6 @@ namespace {
 using kernels::product;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-// x * factor, a scalar in the wide dtype, in which it is multiplied: one over the number of tokens would be
-// rounded to bf16 else. One pass over memory, which the weight's gradient is long.
-at::Tensor scaled(const at::Tensor& x, const at::Tensor& factor, at::ScalarType dtype) {
-  at::Tensor result = at::empty(x.sizes(), x.options().dtype(dtype));
-  return at::mul_out(result, x, factor.expand({1}));
-}
 
 class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> {
  public:
@@ -63,18 +57,17 @@ class LinearCrossEntropy : public torch::autograd::Function<LinearCrossEntropy> 
                 {.accumulate = start > 0, .recurs = recurs});
       }
     }
-    context->save_for_backward({hidden_grad, weight_grad});
-    context->saved_data["weight_dtype"] = static_cast<int64_t>(weight.scalar_type());
+    context->save_for_backward({hidden_grad, weight_grad, weight});
     return loss;
   }
 
   static variable_list backward(AutogradContext* context, variable_list loss_grad) {
     const auto saved = context->get_saved_variables();
-    const auto& [hidden_grad, weight_grad] = std::tie(saved[0], saved[1]);
-    const auto weight_dtype = static_cast<at::ScalarType>(context->saved_data["weight_dtype"].toInt());
+    const auto& [hidden_grad, weight_grad, weight] = std::tie(saved[0], saved[1], saved[2]);
     variable_list grads(6);
-    if (hidden_grad.defined()) grads[0] = scaled(hidden_grad, loss_grad[0], hidden_grad.scalar_type());
-    if (weight_grad.defined()) grads[1] = scaled(weight_grad, loss_grad[0], weight_dtype);
+    if (hidden_grad.defined())
+      kernels::scaled(grads[0] = at::empty_like(hidden_grad), hidden_grad, loss_grad[0]);
+    if (weight_grad.defined()) kernels::scaled(grads[1] = new_gradient(weight), weight_grad, loss_grad[0]);
     return grads;
   }
 };

@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include "lockstep/nn/embedding.h"
+#include "lockstep/nn/linears.h"
 #include "lockstep/nn/module.h"
 #include "lockstep/nn/recompute.h"
 
@@ -34,7 +36,7 @@ LOCKSTEP_MODULE(Block);
 
 struct HeadImpl : nn::Module {
   explicit HeadImpl(at::Tensor tied) { weight = register_parameter("weight", tied); }
-  at::Tensor forward(at::Tensor x) { return at::linear(x, weight); }
+  at::Tensor forward(at::Tensor x) { return nn::linears(x, {weight}, {}).front(); }
   at::Tensor weight;
 };
 LOCKSTEP_MODULE(Head);
@@ -49,7 +51,7 @@ struct AwkwardNetImpl : nn::Module {
   }
   // tokens: [B] int64; the sum over them of -log p(next), next = token * 3 + 1 mod 11.
   at::Tensor forward(at::Tensor tokens) {
-    at::Tensor x = at::embedding(embedding, tokens);
+    at::Tensor x = nn::embed(embedding, tokens);
     for (auto& block : blocks) {
       const auto body = [held = Block(block)](const nn::Tensors& in) mutable -> nn::Tensors {
         return {held(in[0])};

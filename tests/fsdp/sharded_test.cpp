@@ -329,6 +329,21 @@ TEST(Sharded, AGradientsHomeStaysOnceItIsLentToStay) {
   });
 }
 
+// One gradient may be added to another where that lies; of a third autograd makes a sum elsewhere.
+TEST(Sharded, AGradientThatWasAddedToIsNotLost) {
+  comm::run_mesh(1, 1, [](comm::Mesh& mesh) {
+    auto model = fully_shard(AwkwardNet(at::kFloat), mesh, FsdpOptions());
+    const at::Tensor& weight = model->blocks[0]->up;
+    model(at::arange(4));
+    EXPECT_FALSE(nn::begun_gradient(weight).defined()) << "none has begun";
+    const at::Tensor home = nn::new_gradient(weight), begun = nn::begun_gradient(weight);
+    EXPECT_EQ(begun.const_data_ptr(), home.const_data_ptr());
+    EXPECT_FALSE(nn::begun_gradient(weight).defined()) << "a third";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // torch has threads, which a fork would lack
+    EXPECT_DEATH(model(at::arange(4)).backward(), "block0.up: more than two gradients in one backward");
+  });
+}
+
 TEST(Sharded, NoHomeStaysWhereMicroBatchesOrRanksAddUp) {
   for (const int ranks : {1, 2}) {
     comm::run_mesh(ranks, ranks, [](comm::Mesh& mesh) {

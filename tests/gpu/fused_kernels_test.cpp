@@ -2,6 +2,7 @@
 // which are drawn anew every time. Sizes are such that no block and no pack divides them, and the model's.
 #include <ATen/ATen.h>
 
+#include "lockstep/kernels/add_rows.h"
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/rms_norm.h"
 #include "lockstep/kernels/rotary.h"
@@ -200,6 +201,23 @@ TEST_F(GpuKernels, SoftmaxLossHasTheResultsOfTheCpu) {
       const auto one_hot = at::zeros_like(right_gradient).scatter_(1, targets.unsqueeze(1), 1.0);
       expect_near("gradient", on_gpu.cpu().to(at::kDouble) + one_hot, right_gradient + one_hot, type,
                   type == at::kBFloat16 ? 2 : 1);
+    }
+  }
+}
+
+// Bits too, since the order is the same: also of rows that all or hundreds of the indices name.
+TEST_F(GpuKernels, AddRowsHasTheBitsOfTheCpu) {
+  for (const auto type : kTypes) {
+    for (const auto& [count, rows, width] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 3},
+                                             {700, 1, 64},
+                                             {4099, 7, 1536},
+                                             {4096, 49153, 1000},
+                                             {33, 5, 4097}}) {
+      const auto right = random({rows, width}, type), x = random({count, width}, type);
+      const auto indices = at::randint(rows, {count}, at::kLong), got = gpu(right);
+      kernels::add_rows(right, indices, x);
+      kernels::add_rows(got, gpu(indices), gpu(x));
+      EXPECT_TRUE(at::equal(got.cpu(), right)) << count << " to " << rows << " of " << width << " " << type;
     }
   }
 }

@@ -126,7 +126,7 @@ TEST_F(GpuRecorded, GradientsAreWrittenWhereTheyAreWanted) {
   const auto weight = at::randn({16, 24}, at::kCUDA).set_requires_grad(true);
   const auto home = at::empty_like(weight);
   bool is_free = true;
-  nn::set_gradient_home(weight, [&](bool) { return is_free ? home.view({16, 24}) : at::Tensor(); });
+  nn::set_gradient_home(weight, [&](nn::HomeUse) { return is_free ? home.view({16, 24}) : at::Tensor(); });
   const auto body = [&](const Tensors& in) { return nn::linears(in[0], {weight}, {}); };
   for (int step = 0; step < 8; ++step) {
     const auto x = at::randn({7, 24}, at::kCUDA).set_requires_grad(true), dy = at::randn({7, 16}, at::kCUDA);

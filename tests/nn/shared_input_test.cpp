@@ -52,7 +52,7 @@ TEST(LinearEach, WritesEachGradientWhereItIsWanted) {
   std::vector<at::Tensor> homes;
   for (size_t i = 0; i < parameters.size(); ++i) {
     homes.push_back(at::empty_like(parameters[i]));
-    set_gradient_home(parameters[i], [home = homes[i]](bool) { return home.view(home.sizes()); });
+    set_gradient_home(parameters[i], [home = homes[i]](HomeUse) { return home.view(home.sizes()); });
   }
   const auto x = at::randn({2, 3, 4}, at::kDouble);
   const auto outputs = linear_each(x, {layers[0], layers[1]});
@@ -143,7 +143,7 @@ TEST(LinearEach, WritesJointGradientsToHomesSideBySide) {
   const auto homes = at::zeros({10, 4}, at::kDouble);
   const auto parts = homes.split_with_sizes({5, 2, 3}, 0);
   for (size_t i = 0; i < 3; ++i)
-    set_gradient_home(layers[i]->weight, [home = parts[i]](bool) { return home.view(home.sizes()); });
+    set_gradient_home(layers[i]->weight, [home = parts[i]](HomeUse) { return home.view(home.sizes()); });
   const auto outputs = linear_each(at::randn({3, 4}, at::kDouble), layers);
   (outputs[0].sum() + outputs[1].sum() + outputs[2].sum()).backward();
   for (size_t i = 0; i < 3; ++i) {
