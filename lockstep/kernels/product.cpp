@@ -13,8 +13,9 @@ namespace {
 at::Tensor op_of(const at::Tensor& values, bool transposed) { return transposed ? values.t() : values; }
 
 void product_cpu(at::Tensor& out, const at::Tensor& a, bool a_transposed, const at::Tensor& b,
-                 bool b_transposed, bool accumulate, const std::optional<at::Tensor>& bias, bool /*recurs*/) {
-  product_by_torch(out, op_of(a, a_transposed), op_of(b, b_transposed), accumulate, bias);
+                 bool b_transposed, bool accumulate, const std::optional<at::Tensor>& bias,
+                 const std::optional<at::Tensor>& row_sums, bool /*recurs*/) {
+  product_by_torch(out, op_of(a, a_transposed), op_of(b, b_transposed), accumulate, bias, row_sums);
 }
 
 void check(const at::Tensor& out, const Operand& a, const Operand& b, const ProductOptions& options) {
@@ -29,11 +30,15 @@ void check(const at::Tensor& out, const Operand& a, const Operand& b, const Prod
   LOCKSTEP_CHECK(b.values.scalar_type() == type &&
                  (out.scalar_type() == type || (out.scalar_type() == at::kFloat && type == at::kBFloat16)))
       << out.toString() << " = " << a.values.toString() << " times " << b.values.toString();
-  if (!options.bias) return;
-  LOCKSTEP_CHECK(!options.accumulate && options.bias->is_contiguous() &&
-                 options.bias->sizes() == at::IntArrayRef{out.size(1)} &&
-                 options.bias->scalar_type() == out.scalar_type())
-      << "bias " << options.bias->toString() << " " << options.bias->sizes() << " for " << out.sizes();
+  const auto check_vector = [&](const char* name, const std::optional<at::Tensor>& x, int64_t size,
+                                bool may) {
+    LOCKSTEP_CHECK(!x ||
+                   (may && !options.accumulate && x->is_contiguous() && x->sizes() == at::IntArrayRef{size} &&
+                    x->scalar_type() == out.scalar_type() && x->device() == out.device()))
+        << name << " " << x->toString() << " " << x->sizes() << " for " << out.sizes();
+  };
+  check_vector("bias", options.bias, out.size(1), /*may=*/true);
+  check_vector("row_sums", options.row_sums, out.size(0), /*may=*/!options.bias);
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ void check(const at::Tensor& out, const Operand& a, const Operand& b, const Prod
 TORCH_LIBRARY_FRAGMENT(lockstep, library) {
   library.def(
       "product_(Tensor(a!) out, Tensor a, bool a_transposed, Tensor b, bool b_transposed, bool accumulate, "
-      "Tensor? bias, bool recurs) -> ()");
+      "Tensor? bias, Tensor? row_sums, bool recurs) -> ()");
 }
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("product_", &product_cpu); }
 
@@ -51,7 +56,7 @@ void product(at::Tensor out, const Operand& a, const Operand& b, const ProductOp
       c10::Dispatcher::singleton().findSchemaOrThrow("lockstep::product_", "").typed<decltype(product_cpu)>();
   const at::AutoDispatchBelowADInplaceOrView no_autograd;
   op.call(out, a.values, a.transposed, b.values, b.transposed, options.accumulate, options.bias,
-          options.recurs);
+          options.row_sums, options.recurs);
 }
 
 }  // namespace lockstep::kernels

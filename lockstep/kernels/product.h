@@ -1,5 +1,5 @@
 // Matrix products of a training step: out = op(a) op(b), optionally added to what out holds, or with a bias
-// on every row; op transposes or not.
+// on every row, or with the sums of the rows of op(a) beside it; op transposes or not.
 //
 // On a GPU in bf16: cuBLASLt, asked once for each shape. A shape's second call times the library's
 // suggestions on its own operands, some tens of milliseconds, and keeps the fastest; while torch is told to
@@ -21,7 +21,10 @@ struct Operand {
 struct ProductOptions {
   bool accumulate = false;         // out += op(a) op(b)
   std::optional<at::Tensor> bias;  // [n], of out's type; not with `accumulate`
-  bool recurs = true;              // the shape comes again and again, so that timing it pays
+  // [m], of out's type, which gets the sum over k of op(a): with an output's gradient as `a` that of the
+  // bias, read no second time. Not with `accumulate` or `bias`.
+  std::optional<at::Tensor> row_sums = std::nullopt;
+  bool recurs = true;  // the shape comes again and again, so that timing it pays
 };
 
 // op(a): [m, k], op(b): [k, n], out: [m, n], contiguous, of one type on one device: bfloat16, float32 or

@@ -7,8 +7,9 @@
 
 namespace lockstep::kernels {
 
-// As kernels::product (product.h), by at::mm and at::addmm. left: [m, k], right: [k, n], in any strides.
+// As kernels::product (product.h), by at::mm, at::addmm and at::sum. left: [m, k], right: [k, n], in any
+// strides.
 void product_by_torch(at::Tensor& out, const at::Tensor& left, const at::Tensor& right, bool accumulate,
-                      const std::optional<at::Tensor>& bias);
+                      const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& row_sums);
 
 }  // namespace lockstep::kernels

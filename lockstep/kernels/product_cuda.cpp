@@ -3,6 +3,7 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/sum.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
@@ -84,10 +85,11 @@ const ProductPlan* plan_for(const Call& call, const at::Tensor& out, bool recurs
 
 void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const at::Tensor& b,
                   bool b_transposed, bool accumulate, const std::optional<at::Tensor>& given_bias,
-                  bool recurs) {
+                  const std::optional<at::Tensor>& row_sums, bool recurs) {
   const c10::cuda::CUDAGuard guard(out.device());
   // Its kernels read a bias 16 bytes at a time.
   const auto bias = given_bias && alignment_of(*given_bias) < 16 ? given_bias->clone() : given_bias;
+  const auto sums = row_sums && alignment_of(*row_sums) < 16 ? at::empty_like(*row_sums) : row_sums;
   const at::Tensor left = a_transposed ? a.t() : a, right = b_transposed ? b.t() : b;
   const bool wide_out = out.scalar_type() != a.scalar_type();
   if (a.scalar_type() == at::kBFloat16 && a.numel() > 0 && b.numel() > 0) {
@@ -99,6 +101,7 @@ void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const
                              .b_transposed = b_transposed,
                              .accumulate = accumulate,
                              .with_bias = bias.has_value(),
+                             .with_row_sums = sums.has_value(),
                              .wide_out = wide_out,
                              .a_alignment = alignment_of(a),
                              .b_alignment = alignment_of(b),
@@ -106,7 +109,7 @@ void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const
     const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
     const Call call{shape,
                     {a.const_data_ptr(), b.const_data_ptr(), out.mutable_data_ptr(),
-                     bias ? bias->const_data_ptr() : nullptr},
+                     bias ? bias->const_data_ptr() : nullptr, sums ? sums->mutable_data_ptr() : nullptr},
                     at::cuda::getCurrentCUDABlasLtHandle(),
                     workspace_of(stream, out.device()),
                     stream};
@@ -115,10 +118,17 @@ void product_cuda(at::Tensor& out, const at::Tensor& a, bool a_transposed, const
       LOCKSTEP_CHECK(status == CUBLAS_STATUS_SUCCESS)
           << "cublasLtMatmul: " << cublasLtGetStatusString(status) << " for " << out.sizes() << " = "
           << left.sizes() << " times " << right.sizes();
+      if (sums && !sums->is_same(*row_sums)) row_sums->copy_(*sums);
+      return;
+    }
+    if (row_sums) {  // there may be a plan without them
+      product_cuda(out, a, a_transposed, b, b_transposed, accumulate, bias, std::nullopt, recurs);
+      at::Tensor alone = *row_sums;
+      at::sum_out(alone, left, at::IntArrayRef{1});
       return;
     }
   }
-  product_by_torch(out, left, right, accumulate, bias);
+  product_by_torch(out, left, right, accumulate, bias, row_sums);
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kCandidates = 8;
 constexpr int kTimedRuns = 3;
+// Kernels that use a workspace mostly have it zeroed first, a launch of its own, and are no faster for it:
+// they must win by more than times vary.
+constexpr float kWithWorkspace = 1.02F;
 
 void require(cublasStatus_t status, const char* call) {
   LOCKSTEP_CHECK(status == CUBLAS_STATUS_SUCCESS) << call << ": " << cublasLtGetStatusString(status);
@@ -47,17 +50,21 @@ class Event {
 
 }  // namespace
 
-// Made anew for each call, on the stack: the bias's address is part of it.
+// Made anew for each call, on the stack: the addresses of the bias and of the sums are part of it.
 struct ProductPlan::Descriptor {
-  Descriptor(const ProductShape& shape, const void* bias) {
+  Descriptor(const ProductShape& shape, const ProductOperands& operands) {
     require(cublasLtMatmulDescInit(&opaque, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescInit");
     // Its first operand is our second.
     set(CUBLASLT_MATMUL_DESC_TRANSA, shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (!shape.with_bias) return;
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, shape.wide_out ? CUDA_R_32F : CUDA_R_16BF);
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    if (shape.with_bias) set_epilogue(CUBLASLT_EPILOGUE_BIAS, operands.bias);
+    if (shape.with_row_sums) set_epilogue(CUBLASLT_EPILOGUE_BGRADB, operands.row_sums);
+    if (shape.wide_out) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+  }
+  void set_epilogue(cublasLtEpilogue_t epilogue, const void* vector) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
   }
   template <typename T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
@@ -78,7 +85,8 @@ ProductPlan::~ProductPlan() {
   for (const auto each : {a_, b_, out_}) cublasLtMatrixLayoutDestroy(each);
 }
 
-int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count, const void* bias,
+int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count,
+                             const ProductOperands& operands,
                              cublasLtMatmulHeuristicResult_t* results) const {
   cublasLtMatmulPreferenceOpaque_t preference;
   require(cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");
@@ -94,7 +102,7 @@ int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, in
   // Parts of a split sum are added in float32, never in bf16.
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
       static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-  Descriptor descriptor(shape_, bias);
+  Descriptor descriptor(shape_, operands);
   int found = 0;
   const auto status = cublasLtMatmulAlgoGetHeuristic(handle, &descriptor.opaque, b_, a_, out_, out_,
                                                      &preference, count, results, &found);
@@ -104,7 +112,7 @@ int ProductPlan::suggestions(cublasLtHandle_t handle, size_t workspace_bytes, in
 cublasStatus_t ProductPlan::run_with(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm,
                                      const ProductOperands& operands, Workspace workspace,
                                      cudaStream_t stream) const {
-  Descriptor descriptor(shape_, operands.bias);
+  Descriptor descriptor(shape_, operands);
   const float one = 1, beta = shape_.accumulate ? 1 : 0;
   return cublasLtMatmul(handle, &descriptor.opaque, &one, operands.b, b_, operands.a, a_, &beta, operands.out,
                         out_, operands.out, out_, &algorithm, workspace.begin, workspace.bytes, stream);
@@ -124,22 +132,27 @@ float ProductPlan::time_ms(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& 
 
 bool ProductPlan::suggest(cublasLtHandle_t handle, const ProductOperands& operands, size_t workspace_bytes) {
   cublasLtMatmulHeuristicResult_t result;
-  if (suggestions(handle, workspace_bytes, 1, operands.bias, &result) == 0) return false;
+  if (suggestions(handle, workspace_bytes, 1, operands, &result) == 0) return false;
   algorithm_ = result.algo;
   return true;
 }
 
 void ProductPlan::tune(cublasLtHandle_t handle, ProductOperands operands, void* scratch, Workspace workspace,
                        cudaStream_t stream) {
-  std::vector<cublasLtMatmulHeuristicResult_t> results(kCandidates);
-  const int found = suggestions(handle, workspace.bytes, kCandidates, operands.bias, results.data());
+  std::vector<cublasLtMatmulHeuristicResult_t> results;
+  for (const size_t workspace_bytes : {size_t{0}, workspace.bytes}) {
+    cublasLtMatmulHeuristicResult_t few[kCandidates];
+    const int found = suggestions(handle, workspace_bytes, kCandidates, operands, few);
+    results.insert(results.end(), few, few + found);
+  }
   operands.out = scratch;
   float best = std::numeric_limits<float>::infinity();
-  for (int i = 0; i < found; ++i) {
-    const float ms = time_ms(handle, results[static_cast<size_t>(i)].algo, operands, workspace, stream);
+  for (const auto& result : results) {
+    float ms = time_ms(handle, result.algo, operands, workspace, stream);
+    if (result.workspaceSize > 0) ms *= kWithWorkspace;
     if (ms >= best) continue;
     best = ms;
-    algorithm_ = results[static_cast<size_t>(i)].algo;
+    algorithm_ = result.algo;
   }
 }
 

@@ -13,6 +13,7 @@ struct ProductShape {
   int device = 0;
   int64_t m = 0, n = 0, k = 0;
   bool a_transposed = false, b_transposed = false, accumulate = false, with_bias = false;
+  bool with_row_sums = false;
   bool wide_out = false;  // out in float32, else bf16 like a and b
   // Bytes that the addresses are multiples of, 256 at most: kernels for wide accesses need them.
   uint32_t a_alignment = 0, b_alignment = 0, out_alignment = 0;
@@ -24,6 +25,7 @@ struct ProductOperands {
   const void* b;
   void* out;
   const void* bias;  // null without
+  void* row_sums;    // null without
 };
 
 struct Workspace {
@@ -51,7 +53,7 @@ class ProductPlan {
 
  private:
   struct Descriptor;
-  int suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count, const void* bias,
+  int suggestions(cublasLtHandle_t handle, size_t workspace_bytes, int count, const ProductOperands& operands,
                   cublasLtMatmulHeuristicResult_t* results) const;
   float time_ms(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm,
                 const ProductOperands& operands, Workspace workspace, cudaStream_t stream) const;

@@ -103,22 +103,24 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
         if (is_first) x_grad = at::empty_like(rows);
         product(x_grad, {grad}, {joint.weight}, {.accumulate = !is_first});
       }
-      // What `make` makes of some parameters, whose inputs begin at `first`, goes to those that want it.
-      const auto share = [&](at::TensorList all, size_t first, const auto& make) {
-        const auto own = all.slice(joint.begin, count);
-        bool wanted = false;
-        for (size_t i = 0; i < count; ++i) wanted |= context->needs_input_grad(first + joint.begin + i);
-        if (!wanted) return;
-        const auto pieces = make(own).split_with_sizes(first_sizes(own), 0);
+      const auto own = weights.slice(joint.begin, count);
+      const auto own_biases = joint.bias ? biases.slice(joint.begin, count) : at::TensorList();
+      const size_t first = 1 + joint.begin, first_bias = first + layers;  // among the inputs
+      const auto any_wanted = [&](size_t begin) {
         for (size_t i = 0; i < count; ++i)
-          if (context->needs_input_grad(first + joint.begin + i)) grads[first + joint.begin + i] = pieces[i];
+          if (context->needs_input_grad(begin + i)) return true;
+        return false;
       };
-      share(weights, 1, [&](at::TensorList own) {
-        const at::Tensor weight_grad = new_joint_gradient(own);
-        product(weight_grad, {grad, /*transposed=*/true}, {rows});
-        return weight_grad;
-      });
-      if (joint.bias) share(biases, 1 + layers, [&](at::TensorList own) { return bias_gradient(own, grad); });
+      const Wanted wanted{any_wanted(first), joint.bias && any_wanted(first_bias)};
+      const auto made = parameter_gradients(own, own_biases, wanted, grad, rows);
+      const auto share = [&](const at::Tensor& all, size_t begin) {
+        if (!all.defined()) return;
+        const auto pieces = all.split_with_sizes(first_sizes(own), 0);
+        for (size_t i = 0; i < count; ++i)
+          if (context->needs_input_grad(begin + i)) grads[begin + i] = pieces[i];
+      };
+      share(made.weight, first);
+      share(made.bias, first_bias);
     }
     if (x_grad.defined()) grads[0] = x_grad.view(context->saved_data["sizes"].toIntVector());
     return grads;
@@ -135,9 +137,18 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
 
 }  // namespace
 
-at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad) {
-  at::Tensor gradient = new_joint_gradient(biases);
-  return at::sum_out(gradient, out_grad, at::IntArrayRef{0});
+ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, Wanted wanted,
+                                       const at::Tensor& out_grad, const at::Tensor& rows) {
+  ParameterGradients made;
+  if (wanted.bias) made.bias = new_joint_gradient(biases);
+  if (wanted.weight) {
+    made.weight = new_joint_gradient(weights);
+    const auto sums = wanted.bias ? std::optional(made.bias) : std::nullopt;
+    product(made.weight, {out_grad, /*transposed=*/true}, {rows}, {.row_sums = sums});
+  } else if (wanted.bias) {
+    at::sum_out(made.bias, out_grad, at::IntArrayRef{0});
+  }
+  return made;
 }
 
 at::Tensor rows_of(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }

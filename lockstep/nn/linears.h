@@ -28,8 +28,17 @@ std::vector<at::Tensor> linears(const at::Tensor& x, const std::vector<at::Tenso
                                 const std::vector<at::Tensor>& biases,
                                 const std::optional<MadeAgain>& again = std::nullopt);
 
-// What the biases of such layers get: the sum of out_grad [N, sum of out_i] over N, in their gradient_home.h.
-at::Tensor bias_gradient(at::TensorList biases, const at::Tensor& out_grad);
+// What the weights and biases of such layers, taken as one, get in backward, in their homes
+// (gradient_home.h); undefined where not wanted. out_grad: [N, sum of out_i]; rows: [N, in].
+struct ParameterGradients {
+  at::Tensor weight;  // [sum of out_i, in]
+  at::Tensor bias;    // [sum of out_i]
+};
+struct Wanted {
+  bool weight, bias;
+};
+ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, Wanted wanted,
+                                       const at::Tensor& out_grad, const at::Tensor& rows);
 
 // [..., in] -> [N, in], contiguous: the operand of a product.
 at::Tensor rows_of(const at::Tensor& x);

@@ -5,7 +5,6 @@
 
 #include "lockstep/kernels/product.h"
 #include "lockstep/kernels/swiglu.h"
-#include "lockstep/nn/gradient_home.h"
 #include "lockstep/nn/linears.h"
 
 namespace lockstep::nn {
@@ -35,13 +34,9 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
     const at::Tensor y_grad = at::empty(gate.sizes(), gate.options());
     product(rows_of(y_grad), {grad}, {weight});
     const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, gate, up);
-    variable_list grads{gate_grad, up_grad, {}, {}};
-    if (context->needs_input_grad(2)) {
-      grads[2] = new_gradient(weight);
-      product(grads[2], {grad, /*transposed=*/true}, {rows_of(y)});
-    }
-    if (saved[3].defined() && context->needs_input_grad(3)) grads[3] = bias_gradient(saved[3], grad);
-    return grads;
+    const Wanted wanted{context->needs_input_grad(2), saved[3].defined() && context->needs_input_grad(3)};
+    const auto made = parameter_gradients(weight, saved[3], wanted, grad, rows_of(y));
+    return {gate_grad, up_grad, made.weight, made.bias};
   }
 };
 

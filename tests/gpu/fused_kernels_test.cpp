@@ -258,6 +258,10 @@ TEST_F(GpuKernels, ProductsHaveTheResultsOfTheCpu) {
             const auto out = at::full({m, n}, NAN, gpu_a.options()), sum = gpu(start).clone();
             kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned});
             expect_near("out", out, right, type);
+            const auto sums = at::full({m + 1}, NAN, gpu_a.options()).narrow(0, 1, m);
+            kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned}, {.row_sums = sums});
+            expect_near("out beside sums", out, right, type);
+            expect_near("sums", sums, (a_turned ? wide(a).t() : wide(a)).sum(1), type, 4);
             kernels::product(out, {gpu_a, a_turned}, {gpu_b, b_turned}, {.bias = gpu_bias});
             expect_near("with bias", out, right + wide(bias), type);
             kernels::product(sum, {gpu_a, a_turned}, {gpu_b, b_turned}, {.accumulate = true});

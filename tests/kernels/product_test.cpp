@@ -28,6 +28,10 @@ TEST(Product, OfOperandsEitherWayRoundAddedOrWithABias) {
         EXPECT_TRUE(at::allclose(wide(out), right, tolerance, tolerance)) << type;
         product(out, {a, a_transposed}, {b, b_transposed}, {.bias = bias});
         EXPECT_TRUE(at::allclose(wide(out), right + wide(bias), tolerance, tolerance)) << type;
+        const auto sums = at::empty({5}, type);
+        product(out, {a, a_transposed}, {b, b_transposed}, {.row_sums = sums});
+        EXPECT_TRUE(at::allclose(wide(out), right, tolerance, tolerance)) << type;
+        EXPECT_TRUE(at::allclose(wide(sums), wide(a, a_transposed).sum(1), tolerance, tolerance)) << type;
         const auto before = wide(out).clone();
         product(out, {a, a_transposed}, {b, b_transposed}, {.accumulate = true});
         EXPECT_TRUE(at::allclose(wide(out), before + right, 2 * tolerance, 2 * tolerance)) << type;
