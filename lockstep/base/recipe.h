@@ -117,7 +117,8 @@ struct NetworkConfig {
   bool hard_guard = false;
 };
 
-// What Ray is told of each job and worker, in Ray's own words. Without effect where Ray does not start the run.
+// What Ray is told of each job and worker, in Ray's own words. Without effect where Ray does not start the
+// run.
 struct RayConfig {
   Json runtime_env;           // a mapping: pip, env_vars, ...
   Json resources_per_worker;  // a mapping of numbers, over one CPU, and one GPU when the run uses them

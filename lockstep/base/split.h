@@ -11,8 +11,8 @@ namespace lockstep {
 std::vector<std::string> split(const std::string& text, char separator);
 // Without spaces, tabs and ends of lines before and behind.
 std::string trimmed(const std::string& text);
-// The last line that is not blank, trimmed: of what a program wrote before it failed, most often why. "" where
-// there is none.
+// The last line that is not blank, trimmed: of what a program wrote before it failed, most often why. ""
+// where there is none.
 std::string last_line(const std::string& text);
 
 }  // namespace lockstep

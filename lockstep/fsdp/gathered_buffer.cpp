@@ -61,9 +61,10 @@ void GatheredBuffer::release() {
 #endif
   c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
   memory_.give(storage->set_data_ptr(c10::DataPtr(nullptr, tensor_.device())), storage->nbytes());
-  forbid_access(*storage,
-                "fsdp: this parameter is not gathered now. Call its module through the holder, module(x), not "
-                "module->forward(x), and read parameters only inside such a call");
+  forbid_access(
+      *storage,
+      "fsdp: this parameter is not gathered now. Call its module through the holder, module(x), not "
+      "module->forward(x), and read parameters only inside such a call");
 }
 
 }  // namespace lockstep::fsdp

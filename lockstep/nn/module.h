@@ -11,12 +11,12 @@
 // parameters enters the hooks itself with `hooked` (see models::CausalLMImpl::loss).
 #pragma once
 
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include <torch/nn/module.h>
-#include <torch/nn/pimpl.h>
 
 namespace lockstep::nn {
 

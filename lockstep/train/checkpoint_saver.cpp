@@ -49,7 +49,8 @@ CheckpointSaver::CheckpointSaver(comm::Mesh& mesh, c10::Device device, storage::
   manifest_.world_size = mesh.world_size();
   manifest_.identity = std::move(identity);
   // Now and not with the first save: to pin 6 GB takes 6 seconds, in which no step runs.
-  image_ = at::empty({plan_.num_bytes()}, at::TensorOptions().dtype(at::kByte).pinned_memory(device.is_cuda()));
+  image_ =
+      at::empty({plan_.num_bytes()}, at::TensorOptions().dtype(at::kByte).pinned_memory(device.is_cuda()));
   plan_.write_header(bytes_of(image_));
 }
 

@@ -30,8 +30,8 @@ struct SaveStatus {
 
 class CheckpointSaver {
  public:
-  // `committer` on rank 0, null elsewhere. All must outlive it. Reserves host memory of the size of this rank's
-  // share.
+  // `committer` on rank 0, null elsewhere. All must outlive it. Reserves host memory of the size of this
+  // rank's share.
   CheckpointSaver(comm::Mesh& mesh, c10::Device device, storage::ObjectStore& store, Reporter& reporter,
                   const TrainingState& state, checkpoint::Committer* committer, int generation,
                   std::string token, Json identity);

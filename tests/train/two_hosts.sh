@@ -18,9 +18,9 @@ mount -t sysfs none /sys 2>/dev/null || true # this network's interfaces; withou
 hostname node-0
 exec {other_host}< <(exec unshare --net --uts sh -c 'echo $$; exec sleep 1000')
 read -r -u $other_host other # it says its id only once it is in its own network
-on_other() { nsenter --target $other --net --uts "$@"; }
+on_other() { nsenter --target "$other" --net --uts "$@"; }
 
-ip link add link0 type veth peer name link0 netns $other
+ip link add link0 type veth peer name link0 netns "$other"
 on_other hostname node-1
 ip address add 10.7.0.1/24 dev link0
 on_other ip address add 10.7.0.2/24 dev link0
