@@ -78,6 +78,8 @@ class FlatShard {
   void all_reduce_replicas();
 
  private:
+  enum class Lent { kNot, kToWrite, kToAdd };
+
   bool current() const;
   // Begins the gather of what is sent, bringing that up to date.
   comm::Work gather();
@@ -109,9 +111,8 @@ class FlatShard {
   at::Tensor gradients_;     // [W * S] in the reduce dtype; undefined between backwards
   at::Tensor grad_memory_;   // of the shard's grad() in every step, once a home there was lent to stay
   std::vector<bool> taken_;  // by parameter: gradients_, or the shard's grad(), holds its gradient
-  enum class Lent { kNot, kToWrite, kToAdd };
-  std::vector<Lent> lent_;  // by parameter: what is done with its place meanwhile (nn/gradient_home.h)
-  at::Tensor reduced_;      // [S] options' sum(), while a reduction runs
+  std::vector<Lent> lent_;   // by parameter: what for, until its gradient arrives (nn/gradient_home.h)
+  at::Tensor reduced_;       // [S] options' sum(), while a reduction runs
   comm::Work reduction_;
   GradientTree micro_batches_;  // of the step so far, when elastic
 };

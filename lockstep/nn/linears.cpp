@@ -111,7 +111,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
           if (context->needs_input_grad(begin + i)) return true;
         return false;
       };
-      const Wanted wanted{any_wanted(first), joint.bias && any_wanted(first_bias)};
+      const WantedGradients wanted{any_wanted(first), joint.bias && any_wanted(first_bias)};
       const auto made = parameter_gradients(own, own_biases, wanted, grad, rows);
       const auto share = [&](const at::Tensor& all, size_t begin) {
         if (!all.defined()) return;
@@ -137,7 +137,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
 
 }  // namespace
 
-ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, Wanted wanted,
+ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, WantedGradients wanted,
                                        const at::Tensor& out_grad, const at::Tensor& rows) {
   ParameterGradients made;
   if (wanted.bias) made.bias = new_joint_gradient(biases);

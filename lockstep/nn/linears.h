@@ -34,10 +34,10 @@ struct ParameterGradients {
   at::Tensor weight;  // [sum of out_i, in]
   at::Tensor bias;    // [sum of out_i]
 };
-struct Wanted {
+struct WantedGradients {
   bool weight, bias;
 };
-ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, Wanted wanted,
+ParameterGradients parameter_gradients(at::TensorList weights, at::TensorList biases, WantedGradients wanted,
                                        const at::Tensor& out_grad, const at::Tensor& rows);
 
 // [..., in] -> [N, in], contiguous: the operand of a product.

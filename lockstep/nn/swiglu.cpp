@@ -34,7 +34,8 @@ class SwigluLinear : public torch::autograd::Function<SwigluLinear> {
     const at::Tensor y_grad = at::empty(gate.sizes(), gate.options());
     product(rows_of(y_grad), {grad}, {weight});
     const auto [gate_grad, up_grad, y] = kernels::swiglu_backward(y_grad, gate, up);
-    const Wanted wanted{context->needs_input_grad(2), saved[3].defined() && context->needs_input_grad(3)};
+    const WantedGradients wanted{context->needs_input_grad(2),
+                                 saved[3].defined() && context->needs_input_grad(3)};
     const auto made = parameter_gradients(weight, saved[3], wanted, grad, rows_of(y));
     return {gate_grad, up_grad, made.weight, made.bias};
   }
