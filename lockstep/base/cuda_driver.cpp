@@ -6,21 +6,10 @@
 #include <array>
 #include <filesystem>
 
+#include "lockstep/base/dynamic_library.h"
+
 namespace lockstep {
 namespace {
-
-class Library {
- public:
-  explicit Library(void* handle) : handle_(handle) {}
-
-  template <typename Function>
-  Function* find(const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(handle_, name));
-  }
-
- private:
-  void* handle_;
-};
 
 std::string file_of(const void* symbol) {
   Dl_info info{};
@@ -31,14 +20,14 @@ std::string file_of(const void* symbol) {
 }
 
 // The driver's word for an error code, "forward compatibility was attempted on non supported HW".
-std::string words(const Library& driver, int error) {
+std::string words(const DynamicLibrary& driver, int error) {
   auto* get_string = driver.find<int(int, const char**)>("cuGetErrorString");
   const char* text = nullptr;
   return get_string && get_string(error, &text) == 0 && text ? fmt::format("{} ({})", error, text)
                                                              : std::to_string(error);
 }
 
-CudaDriver::Device device_at(const Library& driver, int ordinal) {
+CudaDriver::Device device_at(const DynamicLibrary& driver, int ordinal) {
   CudaDriver::Device device;
   int handle = 0;
   std::array<char, 256> text{};
@@ -63,12 +52,11 @@ CudaDriver::Device device_at(const Library& driver, int ordinal) {
 
 CudaDriver CudaDriver::load(const std::string& library) {
   CudaDriver result;
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    result.problem = dlerror();
+  const DynamicLibrary driver(library);
+  if (!driver.loaded()) {
+    result.problem = driver.problem();
     return result;
   }
-  const Library driver(handle);
   auto* init = driver.find<int(unsigned)>("cuInit");
   auto* get_count = driver.find<int(int*)>("cuDeviceGetCount");
   if (!init || !get_count) {

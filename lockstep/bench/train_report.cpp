@@ -7,6 +7,20 @@
 #include "lockstep/bench/compare_networks.h"
 
 namespace lockstep::bench {
+namespace {
+
+Json power_json(const TrainReport& report) {
+  if (!report.power) return {};
+  const PowerUse& power = *report.power;
+  return {{"watts", power.watts},
+          {"limit_watts", power.limit_watts},
+          {"joules_per_step", report.joules_per_step()},
+          {"sm_clock_mhz", power.sm_clock_mhz},
+          {"max_sm_clock_mhz", power.max_sm_clock_mhz},
+          {"held_by", power.held_by}};
+}
+
+}  // namespace
 
 double flops_per_token(const models::ModelSpec& spec, int64_t sequence_length) {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
@@ -32,6 +46,8 @@ double TrainReport::tflops_per_s() const {
   return tokens_per_s() / options.num_workers * flops_per_token / 1e12;
 }
 
+double TrainReport::joules_per_step() const { return power.value().watts * median_ms() / 1e3; }
+
 std::string to_text(const TrainReport& report) {
   const TrainOptions& options = report.options;
   const Spread spread = Spread::of(report.step_ms);
@@ -52,6 +68,12 @@ std::string to_text(const TrainReport& report) {
   if (options.floor_ms) {
     text += fmt::format("{:<16} {:.3f} of the step; --floor {} ms\n", "floor",
                         *options.floor_ms / spread.median, *options.floor_ms);
+  }
+  if (const auto& power = report.power) {
+    text += fmt::format(
+        "{:<16} {:.0f} of {:.0f} W, {:.1f} J a step; clock {:.0f} of {:.0f} MHz{}\n", "power", power->watts,
+        power->limit_watts, report.joules_per_step(), power->sm_clock_mhz, power->max_sm_clock_mhz,
+        power->held_by.empty() ? "" : fmt::format(", held by: {}", fmt::join(power->held_by, ", ")));
   }
   text += fmt::format("{:<16} {:.2f} GiB\n", "peak memory",
                       static_cast<double>(report.peak_bytes) / static_cast<double>(int64_t{1} << 30));
@@ -87,6 +109,7 @@ Json to_json(const TrainReport& report) {
           {"flops_per_token", report.flops_per_token},
           {"tflops_per_s", report.tflops_per_s()},
           {"floor_ms", or_null(options.floor_ms)},
+          {"power", power_json(report)},
           {"peak_bytes", report.peak_bytes},
           {"loss", report.loss},
           {"kernels", report.kernels ? to_json(*report.kernels) : Json()}};

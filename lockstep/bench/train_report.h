@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/base/gpu_power.h"
 #include "lockstep/base/json.h"
 #include "lockstep/bench/kernel_times.h"
 #include "lockstep/bench/train_options.h"
@@ -29,12 +30,14 @@ struct TrainReport {
   double loss = 0;                     // of the last step, to see that it trained
   int64_t peak_bytes = 0;              // of rank 0
   std::vector<double> step_ms;         // by timed step
+  std::optional<PowerUse> power;       // of worker 0's GPU over the timed steps
   std::optional<KernelTimes> kernels;  // of the traced step
 
   double median_ms() const;
   int64_t tokens_per_step() const;  // over all workers
   double tokens_per_s() const;      // over all workers
   double tflops_per_s() const;      // of one worker
+  double joules_per_step() const;   // of worker 0's GPU; where `power` is there
 };
 
 // Lines for people, without the last newline.

@@ -59,7 +59,9 @@ class Worker {
                                          .eps = recipe.optimizer.eps,
                                          .weight_decay = recipe.optimizer.weight_decay}) {
     report_.options = options;
-    report_.device = RankPlace::of_this_process(env.rank, env.local_rank, plan.use_gpu).model;
+    const auto place = RankPlace::of_this_process(env.rank, env.local_rank, plan.use_gpu);
+    report_.device = place.model;
+    if (plan.use_gpu && env.rank == 0) watch_power(place.address);
     report_.strategy = plan.strategy;
     report_.compute = plan.compute;
     report_.determinism = recipe.determinism;
@@ -72,11 +74,12 @@ class Worker {
     StepClock clock(engine_.device());
     at::Tensor loss;
     for (int step = 0; step < options_.warmup + options_.steps; ++step) {
-      if (step == options_.warmup) clock.mark();
+      if (step == options_.warmup) mark(clock);
       loss = train(random_micro_batches());
-      if (step >= options_.warmup) clock.mark();
+      if (step >= options_.warmup) mark(clock);
     }
     report_.step_ms = clock.step_ms();
+    if (gpu_power_) report_.power = PowerUse::of(*gpu_power_, power_samples_);
     report_.loss = loss.item<double>();  // of this rank's rows: all are alike
     report_.peak_bytes = engine_.peak_bytes();
     if (!options_.trace.empty()) trace();
@@ -85,6 +88,18 @@ class Worker {
   }
 
  private:
+  void watch_power(const std::string& bus_id) {
+    gpu_power_.emplace(bus_id);
+    if (!gpu_power_->problem().empty()) log::info("the GPU's power is not told: {}", gpu_power_->problem());
+  }
+
+  // A step begins or is enqueued, while the GPU still works on those before.
+  void mark(StepClock& clock) {
+    clock.mark();
+    if (!gpu_power_) return;
+    if (const auto sample = gpu_power_->sample()) power_samples_.push_back(*sample);
+  }
+
   fsdp::Sharded<models::CausalLM> shard() {
     if (options_.stand_for) {
       engine_.stand_in(*options_.stand_for);
@@ -146,6 +161,8 @@ class Worker {
   fsdp::Sharded<models::CausalLM> model_;
   optim::AdamW optimizer_;
   TrainReport report_;
+  std::optional<GpuPower> gpu_power_;  // of worker 0, on a GPU
+  std::vector<GpuPower::Sample> power_samples_;
 };
 
 }  // namespace

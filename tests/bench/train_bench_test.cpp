@@ -35,6 +35,19 @@ TEST(TrainBench, WhatCannotBeTimedIsRefusedByName) {
   EXPECT_THAT(refusal([](auto& options) { options.floor_ms = 0; }), HasSubstr("--floor"));
 }
 
+TEST(TrainBench, TellsWhatPowerAStepTook) {
+  TrainReport report;
+  report.step_ms = {85};
+  EXPECT_THAT(to_text(report), testing::Not(HasSubstr("power")));
+  EXPECT_TRUE(to_json(report).at("power").is_null());
+  report.power = PowerUse{693, 700, 1500, 1980, {"power limit", "heat"}};
+  EXPECT_THAT(to_text(report), HasSubstr("power            693 of 700 W, 58.9 J a step; clock 1500 of 1980 "
+                                         "MHz, held by: power limit, heat"));
+  EXPECT_NEAR(to_json(report).at("power").at("joules_per_step").get<double>(), 58.905, 1e-9);
+  report.power->held_by.clear();
+  EXPECT_THAT(to_text(report), HasSubstr("of 1980 MHz\n"));
+}
+
 struct Finished {
   int exit_code = 0;
   std::string out, err;
