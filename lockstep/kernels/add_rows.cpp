@@ -1,13 +1,13 @@
 #include "lockstep/kernels/add_rows.h"
 
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/sort.h>
 #include <torch/library.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "lockstep/base/check.h"
@@ -20,7 +20,7 @@ void add_rows_cpu(at::Tensor& out, const at::Tensor& rows, const at::Tensor& ord
   const int64_t width = out.size(1);
   const auto row = rows.accessor<int64_t, 1>(), from = order.accessor<int64_t, 1>();
   AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, out.scalar_type(), "add_rows", [&] {
-    using Wide = std::conditional_t<std::is_same_v<scalar_t, double>, double, float>;
+    using Wide = at::opmath_type<scalar_t>;
     std::vector<Wide> sum(static_cast<size_t>(width));
     for (int64_t n = 0; n < rows.size(0);) {
       const int64_t first = n;

@@ -57,14 +57,11 @@ struct ProductPlan::Descriptor {
     // Its first operand is our second.
     set(CUBLASLT_MATMUL_DESC_TRANSA, shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (shape.with_bias) set_epilogue(CUBLASLT_EPILOGUE_BIAS, operands.bias);
-    if (shape.with_row_sums) set_epilogue(CUBLASLT_EPILOGUE_BGRADB, operands.row_sums);
-    if (shape.wide_out) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
-  }
-  void set_epilogue(cublasLtEpilogue_t epilogue, const void* vector) {
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    if (!shape.with_bias && !shape.with_row_sums) return;
+    const void* vector = shape.with_bias ? operands.bias : operands.row_sums;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, shape.with_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, shape.wide_out ? CUDA_R_32F : CUDA_R_16BF);
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
   }
   template <typename T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {

@@ -8,13 +8,13 @@
 // the groups in order. No atomics: the order depends on N and D alone.
 #include <algorithm>
 
+#include "lockstep/kernels/block_sum.h"
 #include "lockstep/kernels/device_pack.h"
 #include "lockstep/kernels/rms_norm_kernel.h"
 
 namespace lockstep::kernels {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kMaxThreads = 512;
 
 // About as many groups as the multiprocessors of an H200 hold blocks of, so that all wait for memory together
@@ -22,17 +22,6 @@ constexpr int kMaxThreads = 512;
 int64_t group_rows(int64_t rows, int64_t width) {
   constexpr int64_t kGroups = 640, kElements = 1536 * kGroups;
   return std::max<int64_t>(rows / std::max(kGroups, kElements / width), 4);
-}
-
-// The same in every thread. `warps`: [kMaxThreads / kWarp], shared, not those of the sum before.
-template <typename W>
-__device__ W sum_over_block(W value, W* warps) {
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffff, value, offset);
-  if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = value;
-  __syncthreads();
-  W sum = 0;
-  for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) sum += warps[warp];
-  return sum;
 }
 
 // A thread's columns of a row: P packs of N, blockDim.x * N apart; nothing past the end.

@@ -6,6 +6,7 @@
 #include <torch/library.h>
 
 #include "lockstep/base/check.h"
+#include "lockstep/kernels/wide.h"
 
 namespace lockstep::kernels {
 namespace {
@@ -23,10 +24,9 @@ TORCH_LIBRARY_FRAGMENT(lockstep, library) {
 TORCH_LIBRARY_IMPL(lockstep, CPU, library) { library.impl("scaled_", &scaled_cpu); }
 
 void scaled(at::Tensor out, const at::Tensor& x, const at::Tensor& factor) {
-  const auto wide = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   LOCKSTEP_CHECK(out.is_contiguous() && x.is_contiguous() && out.sizes() == x.sizes() &&
                  out.device() == x.device() && factor.device() == x.device() && factor.numel() == 1 &&
-                 factor.scalar_type() == wide &&
+                 factor.scalar_type() == wide_type(x.scalar_type()) &&
                  (out.scalar_type() == x.scalar_type() ||
                   (out.scalar_type() == at::kBFloat16 && x.scalar_type() == at::kFloat)))
       << out.toString() << " " << out.sizes() << " = " << x.toString() << " " << x.sizes() << " times "

@@ -1,10 +1,15 @@
-// digits[k] += sum over i of digit k of (g[i] * scale)^2 (kernels/square_sum.h).
+// digits[k] += sum over i of digit k of (g[i] * scale)^2, and parts of the sum over i of g[i]^2
+// (kernels/square_sum.h).
 //
 // digits: [3] int64; g: [n] bf16, float32 or float64. Integer additions, so the order in which threads
 // come does not matter. Compiled without contraction into fused multiply-adds. Memory-bound: one
 // read, 4 bytes an element in float32.
+//
+// Parts are float64, one for each block, whose elements and threads are added in a fixed order. Memory-bound:
+// one read, 2 bytes an element in bf16.
 #include <algorithm>
 
+#include "lockstep/kernels/block_sum.h"
 #include "lockstep/kernels/device_pack.h"
 #include "lockstep/kernels/square_digits.h"
 #include "lockstep/kernels/square_sum_kernel.h"
@@ -14,7 +19,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int64_t kMaxBlocks = 2048;  // enough to fill a GPU; each ends in a few atomic additions
-constexpr int kWarp = 32;
 
 // Adds over the warp and then to *sum, once a warp.
 __device__ void add_over_warp(int64_t* sum, int64_t value) {
@@ -62,12 +66,8 @@ __global__ void square_parts_kernel(double* parts, const T* g, int64_t n) {
     }
   }
   __shared__ double warps[kThreads / kWarp];
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
-  if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = sum;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int warp = 1; warp < kThreads / kWarp; ++warp) sum += warps[warp];
-  parts[blockIdx.x] = sum;
+  const double part = sum_over_block(sum, warps);
+  if (threadIdx.x == 0) parts[blockIdx.x] = part;
 }
 
 }  // namespace
