@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "lockstep/base/dynamic_library.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/library_folder.h"
 #include "lockstep/comm/cuda_backend.h"
@@ -20,12 +21,6 @@ std::string loader_words() {
   return words ? words : "unknown error";
 }
 
-// The driver stays loaded once asked: unloading it is not supported.
-template <typename Function>
-Function* driver_function(void* driver, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(driver, name));
-}
-
 }  // namespace
 
 CudaBackend* cuda_backend() { return registered_backend; }
@@ -36,13 +31,13 @@ namespace internal {
 int driver_device_count(const std::string& driver_library, std::string* reason) {
   std::string ignored;
   std::string& why = reason ? *reason : ignored;
-  void* driver = dlopen(driver_library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!driver) {
-    why = fmt::format("no GPU driver: {}", loader_words());
+  const DynamicLibrary driver(driver_library);
+  if (!driver.loaded()) {
+    why = fmt::format("no GPU driver: {}", driver.problem());
     return 0;
   }
-  auto* init = driver_function<int(unsigned)>(driver, "cuInit");
-  auto* get_count = driver_function<int(int*)>(driver, "cuDeviceGetCount");
+  auto* init = driver.find<int(unsigned)>("cuInit");
+  auto* get_count = driver.find<int(int*)>("cuDeviceGetCount");
   if (!init || !get_count) {
     why = fmt::format("{} is no CUDA driver: {}", driver_library, loader_words());
     return 0;
