@@ -1,14 +1,11 @@
 #include "lockstep/nn/embedding.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include "lockstep/nn/gradient_home.h"
@@ -32,7 +29,7 @@ TEST(EmbeddingOf, AndItsGradientEqualTorchs) {
   }
 }
 
-// 1 and 256 halves of its last bit, each of which bf16 would lose beside the 1.
+// 1 and 256 quarters of its last bit, each of which bf16 would lose beside the 1.
 TEST(EmbeddingOf, GradientsOfBfloat16AreAddedInFloat32) {
   const auto weight = table(at::kBFloat16);
   auto y_grad = at::full({257, 5}, 0x1p-9, at::kBFloat16);
